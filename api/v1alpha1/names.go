@@ -1,0 +1,67 @@
+// Copyright The Penstock Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package v1alpha1
+
+// Names that Penstock gives to things in a cluster.
+const (
+	// LabelInjection on a namespace turns injection on with the value "enabled".
+	LabelInjection = "penstock.dev/injection"
+	// LabelInject on a pod opts out of injection with "false" and in with "true".
+	LabelInject = "penstock.dev/inject"
+	// LabelStore on a namespace names its RateLimitStore; absent means "default".
+	LabelStore = "penstock.dev/store"
+	// AnnotationStatus on a pod says what was injected, or why nothing was.
+	AnnotationStatus = "penstock.dev/status"
+	// AnnotationPorts on a pod names the ports to intercept, separated by commas.
+	AnnotationPorts = "penstock.dev/ports"
+	// SidecarSecretName is the Secret in each injected namespace with the store's
+	// settings and a snapshot of the rule set.
+	SidecarSecretName = "penstock-sidecar"
+	// SidecarContainerName is the name of the injected container.
+	SidecarContainerName = "penstock"
+	// DefaultStoreName is the store of a namespace that names none.
+	DefaultStoreName = "default"
+)
+
+// Condition types of all kinds.
+const (
+	ConditionAccepted   = "Accepted"
+	ConditionProgrammed = "Programmed"
+	ConditionEnforced   = "Enforced"
+	ConditionReady      = "Ready"
+	ConditionStalled    = "Stalled"
+	// ConditionConnected is a store's.
+	ConditionConnected = "Connected"
+)
+
+// Reasons of conditions. An event has the reason of the condition it announces.
+const (
+	ReasonAccepted       = "Accepted"
+	ReasonInvalid        = "Invalid"
+	ReasonTargetNotFound = "TargetNotFound"
+	ReasonStoreNotFound  = "StoreNotFound"
+	ReasonNotImplemented = "NotImplemented"
+
+	ReasonProgrammed       = "Programmed"
+	ReasonStoreUnavailable = "StoreUnavailable"
+	ReasonRuleSetTooLarge  = "RuleSetTooLarge"
+
+	ReasonEnforced        = "Enforced"
+	ReasonPending         = "Pending"
+	ReasonNotInjected     = "NotInjected"
+	ReasonNotIntercepted  = "NotIntercepted"
+	ReasonNotHTTP         = "NotHTTP"
+	ReasonSidecarOutdated = "SidecarOutdated"
+	ReasonSidecarSilent   = "SidecarSilent"
+	ReasonStoreDegraded   = "StoreDegraded"
+	ReasonNoPods          = "NoPods"
+	ReasonDisabled        = "Disabled"
+	ReasonReady           = "Ready"
+
+	ReasonConnected          = "Connected"
+	ReasonUnreachable        = "Unreachable"
+	ReasonCredentialsRefused = "CredentialsRefused"
+	ReasonACLUnavailable     = "ACLUnavailable"
+	ReasonPrefixInUse        = "PrefixInUse"
+)
