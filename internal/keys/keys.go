@@ -6,6 +6,8 @@
 // can share a Redis, and none is built anywhere else.
 package keys
 
+import "strings"
+
 // DefaultPrefix is the key prefix of a store that names none.
 const DefaultPrefix = "penstock"
 
@@ -27,4 +29,17 @@ func (p Prefix) Acks(namespace string) string { return string(p) + ":acks:" + na
 // hash tag: all limits of one identity share a Redis Cluster slot.
 func (p Prefix) Counter(namespace, identity, limit string) string {
 	return string(p) + ":n:" + namespace + ":{" + identity + "}:" + limit
+}
+
+// AllAcks is the pattern, for PSUBSCRIBE, of the channels of all namespaces' acks.
+func (p Prefix) AllAcks() string {
+	literal := strings.NewReplacer(`\`, `\\`, `*`, `\*`, `?`, `\?`, `[`, `\[`, `]`, `\]`).Replace(string(p))
+	return literal + ":acks:*"
+}
+
+// NamespaceOfAcks is the namespace in a name that Acks built, and false for any
+// other name.
+func (p Prefix) NamespaceOfAcks(name string) (string, bool) {
+	namespace, found := strings.CutPrefix(name, p.Acks(""))
+	return namespace, found && namespace != ""
 }
