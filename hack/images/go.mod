@@ -1,0 +1,13 @@
+// Builds container images without Docker. Kept apart from the project's own go.mod
+// because nothing that the project ships needs a registry client.
+module github.com/penstock-dev/penstock/hack/images
+
+go 1.26.0
+
+require github.com/google/go-containerregistry v0.22.1
+
+require (
+	github.com/klauspost/compress v1.19.2 // indirect
+	github.com/opencontainers/go-digest v1.0.0 // indirect
+	github.com/opencontainers/image-spec v1.1.1 // indirect
+)

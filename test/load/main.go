@@ -1,0 +1,53 @@
+// Copyright The Penstock Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+// Command load is the client of end-to-end tests: it sends a number of requests from
+// inside the cluster and prints, as one line of JSON, how many were answered with
+// each status and by each pod.
+//
+//	load --url URL [--requests N] [--concurrency N] [--timeout DURATION]
+//
+// It follows no redirect and repeats nothing, so that a request it counts is one
+// request. The exit status is zero when every request was answered, whatever the status.
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"os/signal"
+	"syscall"
+	"time"
+)
+
+func main() {
+	var p plan
+	flag.StringVar(&p.URL, "url", "", "where to send requests (required)")
+	flag.IntVar(&p.Requests, "requests", 1, "how many requests, 1 to 1000000")
+	flag.IntVar(&p.Concurrency, "concurrency", 1, "how many at a time, 1 to 1000")
+	flag.DurationVar(&p.Timeout, "timeout", 10*time.Second, "longest wait for one answer")
+	flag.Parse()
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	if err := run(ctx, p); err != nil {
+		fmt.Fprintln(os.Stderr, "load:", err)
+		os.Exit(1)
+	}
+}
+
+func run(ctx context.Context, p plan) error {
+	if err := p.validate(); err != nil {
+		return err
+	}
+	r := p.run(ctx)
+	if err := json.NewEncoder(os.Stdout).Encode(r); err != nil {
+		return fmt.Errorf("print the result: %w", err)
+	}
+	if r.Errors > 0 {
+		return fmt.Errorf("%d of %d requests had no answer, the first: %w", r.Errors, p.Requests, errors.New(r.FirstError))
+	}
+	return nil
+}
