@@ -1,0 +1,93 @@
+// Copyright The Penstock Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package redisconn
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func TestValidateNamesTheField(t *testing.T) {
+	t.Parallel()
+	tests := map[string]struct {
+		change func(*Settings)
+		want   string
+	}{
+		"valid":             {change: func(*Settings) {}},
+		"IPv6":              {change: func(s *Settings) { s.Addresses = []string{"[::1]:6379"} }},
+		"mode":              {change: func(s *Settings) { s.Mode = "Cluster" }, want: "mode: "},
+		"database":          {change: func(s *Settings) { s.Database = -1 }, want: "database: "},
+		"prefix":            {change: func(s *Settings) { s.KeyPrefix = "a{b}" }, want: "keyPrefix: "},
+		"no address":        {change: func(s *Settings) { s.Addresses = nil }, want: "addresses: "},
+		"two addresses":     {change: func(s *Settings) { s.Addresses = append(s.Addresses, "b:1") }, want: "addresses: "},
+		"no port":           {change: func(s *Settings) { s.Addresses = []string{"redis"} }, want: "addresses[0]: "},
+		"port out of range": {change: func(s *Settings) { s.Addresses = []string{"redis:70000"} }, want: "addresses[0]: "},
+		"no password":       {change: func(s *Settings) { s.Username = "app" }, want: "password: "},
+		"operation timeout": {change: func(s *Settings) { s.OperationTimeout = -1 }, want: "operationTimeout: "},
+		"dial timeout":      {change: func(s *Settings) { s.DialTimeout = -time.Second }, want: "dialTimeout: "},
+		"CA":                {change: func(s *Settings) { s.TLS = &TLS{CA: []byte("x")} }, want: "tls.ca: "},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			settings := Settings{Addresses: []string{"redis:6379"}}
+			tc.change(&settings)
+			err := settings.Validate()
+			if (err == nil) != (tc.want == "") || (err != nil && !strings.HasPrefix(err.Error(), tc.want)) {
+				t.Errorf("Validate() = %v, want an error that begins with %q", err, tc.want)
+			}
+			if tc.want == "" {
+				return
+			}
+			if _, err := New(settings, Deciding); err == nil {
+				t.Error("New accepted settings that Validate refuses")
+			}
+		})
+	}
+}
+
+func TestParseURL(t *testing.T) {
+	t.Parallel()
+	tests := map[string]struct {
+		url     string
+		want    Settings
+		wantErr string
+	}{
+		"host only": {url: "redis://cache", want: Settings{Mode: "Standalone", Addresses: []string{"cache:6379"}}},
+		"everything": {
+			url: "rediss://app:p%40ss@[::1]:7000/3",
+			want: Settings{
+				Mode: "Standalone", Addresses: []string{"[::1]:7000"}, Database: 3,
+				Username: "app", Password: "p@ss", TLS: &TLS{},
+			},
+		},
+		"password only":  {url: "redis://:secret@h:1", want: Settings{Mode: "Standalone", Addresses: []string{"h:1"}, Password: "secret"}},
+		"other scheme":   {url: "http://h:1", wantErr: "scheme"},
+		"no host":        {url: "redis://:secret@:1", wantErr: "addresses[0]"},
+		"not a URL":      {url: "redis://app:secret/x@h", wantErr: "percent-encoded"},
+		"bad database":   {url: "redis://app:secret@h/one", wantErr: "database"},
+		"with a query":   {url: "redis://app:secret@h?db=1", wantErr: "query"},
+		"user, no login": {url: "redis://app@h", wantErr: "password"},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			got, err := ParseURL(tc.url)
+			if (err == nil) != (tc.wantErr == "") || (err != nil && !strings.Contains(err.Error(), tc.wantErr)) {
+				t.Fatalf("ParseURL(%q) error %v, want one with %q", tc.url, err, tc.wantErr)
+			}
+			if err != nil && strings.Contains(err.Error(), "secret") {
+				t.Errorf("the error shows the password: %v", err)
+			}
+			if diff := cmp.Diff(tc.want, got, cmp.Comparer(sameSettings)); diff != "" {
+				t.Errorf("ParseURL(%q) (-want +got):\n%s", tc.url, diff)
+			}
+		})
+	}
+}
+
+func sameSettings(a, b Settings) bool { return cmp.Equal(plain(a), plain(b)) }
