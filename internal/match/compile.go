@@ -1,0 +1,151 @@
+// Copyright The Penstock Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package match
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/penstock-dev/penstock/internal/ruleset"
+)
+
+// Matcher holds the rules of one pod, ready to be asked. It never changes, so
+// any number of requests may ask at once.
+type Matcher struct {
+	policies   []policyMatcher
+	identifier *identifier
+}
+
+// policyMatcher is one policy that selects the pod.
+type policyMatcher struct {
+	policy *ruleset.Policy
+	// ports narrows the policy to these ports of the app; none means all.
+	ports []int32
+	rules []ruleMatcher
+	// looksAtPaths is true if any rule compares the path.
+	looksAtPaths bool
+}
+
+// ruleMatcher is one rule with what can be known before a request comes.
+type ruleMatcher struct {
+	rule         *ruleset.Rule
+	alternatives []alternative
+	// whole is the identity of a rule without key.
+	whole string
+	// ambiguous is the identity of all whose key has two values at once.
+	ambiguous string
+}
+
+// alternative is one entry of a rule's matches.
+type alternative struct {
+	path    string
+	kind    ruleset.PathMatchType
+	methods []string
+}
+
+// Compile readies the policies that select a pod with these labels. The matcher
+// refers to the rule set, which must not change afterwards.
+func Compile(rs *ruleset.RuleSet, podLabels map[string]string) (*Matcher, error) {
+	m := &Matcher{identifier: newIdentifier(rs.IdentityKey)}
+	for i := range rs.Policies {
+		policy := &rs.Policies[i]
+		ports, selected := selectedPorts(policy.Selectors, podLabels)
+		if !selected {
+			continue
+		}
+		if len(rs.IdentityKey) == 0 {
+			return nil, fmt.Errorf("compile rule set of namespace %q: it has policies and no identity key; the operator must publish it again", rs.Namespace)
+		}
+		compiled, err := m.compilePolicy(rs.Namespace, policy)
+		if err != nil {
+			return nil, fmt.Errorf("compile rule set of namespace %q: %s %q: %w", rs.Namespace, policy.Kind, policy.Name, err)
+		}
+		compiled.ports = ports
+		m.policies = append(m.policies, compiled)
+	}
+	return m, nil
+}
+
+// selectedPorts joins the selectors that select the pod. One without a port
+// covers all ports, which is told by an empty list.
+func selectedPorts(selectors []ruleset.Selector, podLabels map[string]string) (ports []int32, selected bool) {
+	all := false
+	for _, selector := range selectors {
+		if !selector.Selects(podLabels) {
+			continue
+		}
+		selected = true
+		all = all || selector.Port == 0
+		ports = append(ports, selector.Port)
+	}
+	if all {
+		return nil, true
+	}
+	return ports, selected
+}
+
+func (m *Matcher) compilePolicy(namespace string, policy *ruleset.Policy) (policyMatcher, error) {
+	compiled := policyMatcher{policy: policy}
+	for i := range policy.Rules {
+		rule := &policy.Rules[i]
+		ready := ruleMatcher{
+			rule:      rule,
+			whole:     m.identifier.ofRule(identityOfRule, namespace, policy, rule),
+			ambiguous: m.identifier.ofRule(identityOfAmbiguous, namespace, policy, rule),
+		}
+		for _, entry := range rule.Matches {
+			readied, err := compileAlternative(entry)
+			if err != nil {
+				return compiled, fmt.Errorf("rule %q: %w", rule.Name, err)
+			}
+			compiled.looksAtPaths = compiled.looksAtPaths || readied.path != ""
+			ready.alternatives = append(ready.alternatives, readied)
+		}
+		if err := checkKey(rule.Key); err != nil {
+			return compiled, fmt.Errorf("rule %q: %w", rule.Name, err)
+		}
+		compiled.rules = append(compiled.rules, ready)
+	}
+	return compiled, nil
+}
+
+func compileAlternative(entry ruleset.Match) (alternative, error) {
+	ready := alternative{methods: entry.Methods}
+	if entry.Path == nil {
+		return ready, nil
+	}
+	ready.kind, ready.path = entry.Path.Type, entry.Path.Value
+	switch {
+	case ready.path == "":
+		return ready, fmt.Errorf("match of type %s has an empty path", ready.kind)
+	case ready.kind == ruleset.PathPrefix && len(ready.path) > 1:
+		// A prefix is of whole segments: the last slash says nothing.
+		ready.path = strings.TrimSuffix(ready.path, "/")
+	case ready.kind != ruleset.PathExact && ready.kind != ruleset.PathPrefix:
+		return ready, fmt.Errorf("path match type %q is not known to this version", ready.kind)
+	}
+	return ready, nil
+}
+
+// checkKey refuses what would otherwise silently count as missing.
+func checkKey(key []ruleset.KeyPart) error {
+	for _, part := range key {
+		for _, source := range part.From {
+			known := source.Kind == ruleset.SourceClientIP || source.Kind == ruleset.SourceHeader
+			if !known {
+				return fmt.Errorf("key part %q: source kind %q is not known to this version", part.Name, source.Kind)
+			}
+			if source.Kind == ruleset.SourceHeader && source.Name != strings.ToLower(source.Name) {
+				return fmt.Errorf("key part %q: header name %q is not in lower case", part.Name, source.Name)
+			}
+		}
+	}
+	return nil
+}
+
+// covers reports whether the policy is for this port of the app.
+func (p *policyMatcher) covers(port int32) bool {
+	return len(p.ports) == 0 || slices.Contains(p.ports, port)
+}
