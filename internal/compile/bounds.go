@@ -1,0 +1,59 @@
+// Copyright The Penstock Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package compile
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/util/validation"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+)
+
+// token is a token of RFC 9110, section 5.6.2: names of headers and methods.
+var token = regexp.MustCompile("^[!#$%&'*+.^_`|~0-9A-Za-z-]+$")
+
+const maxHeaderName = 256
+
+// oneOf wants one of the values; an empty value among them makes the field optional.
+func oneOf(found *findings, at *field.Path, value string, values ...string) {
+	if slices.Contains(values, value) {
+		return
+	}
+	named := slices.DeleteFunc(slices.Clone(values), func(v string) bool { return v == "" })
+	if value == "" {
+		found.invalid(at, "is empty: write one of %s", strings.Join(named, ", "))
+		return
+	}
+	found.invalid(at, "%q is not known: write one of %s", value, strings.Join(named, ", "))
+}
+
+// atMost bounds the length of a list.
+func atMost(found *findings, at *field.Path, length, bound int) {
+	if length > bound {
+		found.invalid(at, "has %d entries, at most %d are allowed: remove some", length, bound)
+	}
+}
+
+// names checks the names of a list's entries: DNS-1123 labels, each there once.
+type names struct {
+	found *findings
+	seen  map[string]bool
+}
+
+func newNames(found *findings) names { return names{found: found, seen: make(map[string]bool)} }
+
+func (n names) check(at *field.Path, name string) {
+	if errs := validation.IsDNS1123Label(name); len(errs) > 0 {
+		n.found.invalid(at, "%q is not a name: write at most 63 lower case letters, digits and hyphens, with a letter or digit first and last", name)
+		return
+	}
+	if n.seen[name] {
+		n.found.invalid(at, "%q is the name of an entry before it: give this one another", name)
+	}
+	n.seen[name] = true
+}
+
+func isToken(text string) bool { return token.MatchString(text) }

@@ -1,0 +1,31 @@
+// Copyright The Penstock Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package compile
+
+import (
+	"errors"
+	"regexp"
+	"time"
+
+	"github.com/penstock-dev/penstock/api/v1alpha1"
+)
+
+// gep2257 is the form of a duration of the Gateway API: up to four numbers with
+// units, none of them negative or with a fraction.
+// See https://gateway-api.sigs.k8s.io/geps/gep-2257/.
+var gep2257 = regexp.MustCompile(`^([0-9]{1,5}(h|m|s|ms)){1,4}$`)
+
+var errDuration = errors.New("is not a duration: write up to four whole numbers of at most five digits, each with a unit h, m, s or ms, such as 1m30s")
+
+// parseDuration reads a duration in the form of GEP-2257.
+func parseDuration(text v1alpha1.Duration) (time.Duration, error) {
+	if !gep2257.MatchString(string(text)) {
+		return 0, errDuration
+	}
+	d, err := time.ParseDuration(string(text))
+	if err != nil {
+		return 0, errDuration
+	}
+	return d, nil
+}

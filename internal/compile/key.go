@@ -1,0 +1,83 @@
+// Copyright The Penstock Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package compile
+
+import (
+	"strings"
+
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/penstock-dev/penstock/api/v1alpha1"
+	"github.com/penstock-dev/penstock/internal/ruleset"
+)
+
+const (
+	maxKeyParts   = 4
+	maxKeySources = 4
+)
+
+func compileKey(parts []v1alpha1.KeyPart, at *field.Path, found *findings) []ruleset.KeyPart {
+	atMost(found, at, len(parts), maxKeyParts)
+	var compiled []ruleset.KeyPart
+	partNames := newNames(found)
+	for i := range parts {
+		part, partAt := &parts[i], at.Index(i)
+		partNames.check(partAt.Child("name"), part.Name)
+		oneOf(found, partAt.Child("onMissing"), string(part.OnMissing), "", "Share", "Skip", "Deny")
+		form := ruleset.KeyPart{Name: part.Name, OnMissing: ruleset.OnMissing(part.OnMissing)}
+		if part.OnMissing == "" {
+			form.OnMissing = ruleset.MissingShare
+		}
+		from := partAt.Child("from")
+		if len(part.From) == 0 {
+			found.invalid(from, "has no source: write at least one, such as clientIP: {}")
+		}
+		atMost(found, from, len(part.From), maxKeySources)
+		for j := range part.From {
+			if source, ok := compileSource(&part.From[j], from.Index(j), found); ok {
+				form.From = append(form.From, source)
+			}
+		}
+		compiled = append(compiled, form)
+	}
+	return compiled
+}
+
+// compileSource wants exactly one field. A source of which nothing is implemented
+// has no compiled form.
+func compileSource(source *v1alpha1.KeySource, at *field.Path, found *findings) (ruleset.KeySource, bool) {
+	switch countSources(source) {
+	case 0:
+		found.invalid(at, "is empty: write exactly one source, such as clientIP: {} or header: {name: X-API-Key}")
+		return ruleset.KeySource{}, false
+	case 1:
+	default:
+		found.invalid(at, "has more than one source: write each as an entry of its own, the first that yields a value is taken")
+		return ruleset.KeySource{}, false
+	}
+	switch {
+	case source.ClientIP != nil:
+		return ruleset.KeySource{Kind: ruleset.SourceClientIP}, true
+	case source.Header != nil:
+		name := source.Header.Name
+		if !isToken(name) || len(name) > maxHeaderName {
+			found.invalid(at.Child("header", "name"), "%q is not the name of a header: write one such as X-API-Key", name)
+		}
+		return ruleset.KeySource{Kind: ruleset.SourceHeader, Name: strings.ToLower(name)}, true
+	}
+	return ruleset.KeySource{}, false
+}
+
+func countSources(s *v1alpha1.KeySource) int {
+	count := 0
+	for _, set := range []bool{
+		s.ClientIP != nil, s.Header != nil, s.JWTClaim != nil, s.Cookie != nil, s.QueryParam != nil,
+		s.PathParam != nil, s.Path != nil, s.Method != nil, s.Host != nil, s.Expression != "",
+	} {
+		if set {
+			count++
+		}
+	}
+	return count
+}

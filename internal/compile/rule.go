@@ -1,0 +1,119 @@
+// Copyright The Penstock Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package compile
+
+import (
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/penstock-dev/penstock/api/v1alpha1"
+	"github.com/penstock-dev/penstock/internal/match"
+	"github.com/penstock-dev/penstock/internal/ruleset"
+)
+
+const (
+	maxMatches = 8
+	maxMethods = 32
+	maxMethod  = 63
+	maxPath    = 512
+)
+
+// compileRules compiles the rules that are not disabled, and checks them all.
+func compileRules(rules []v1alpha1.Rule, matching ruleset.PathMatching, defaults *v1alpha1.EffectiveDefaults, found *findings) []ruleset.Rule {
+	at := spec.Child("rules")
+	if len(rules) == 0 {
+		found.invalid(at, "has no rule: write at least one, or delete the policy")
+	}
+	atMost(found, at, len(rules), maxRules)
+	var compiled []ruleset.Rule
+	ruleNames := newNames(found)
+	for i := range rules {
+		rule := &rules[i]
+		ruleNames.check(at.Index(i).Child("name"), rule.Name)
+		form := compileRule(rule, matching, at.Index(i), defaults, found)
+		if rule.Mode != v1alpha1.ModeDisabled {
+			compiled = append(compiled, form)
+		}
+	}
+	return compiled
+}
+
+func compileRule(rule *v1alpha1.Rule, matching ruleset.PathMatching, at *field.Path, defaults *v1alpha1.EffectiveDefaults, found *findings) ruleset.Rule {
+	oneOf(found, at.Child("mode"), string(rule.Mode), "", "Enforce", "Shadow", "Disabled")
+	oneOf(found, at.Child("scope"), string(rule.Scope), "", "Policy", "Target", "Pod")
+	oneOf(found, at.Child("precision"), string(rule.Precision), "", "Exact", "Leased")
+	oneOf(found, at.Child("onStoreFailure"), string(rule.OnStoreFailure), "", "Local", "Allow", "Deny")
+	form := ruleset.Rule{
+		Name:           rule.Name,
+		Key:            compileKey(rule.Key, at.Child("key"), found),
+		OnStoreFailure: ruleset.OnStoreFailure(rule.OnStoreFailure),
+		LoosenessMilli: compileLocal(rule, at.Child("local"), found),
+	}
+	if rule.OnStoreFailure == "" {
+		form.OnStoreFailure = ruleset.FailLocal
+		defaults.OnStoreFailure = v1alpha1.OnStoreFailureLocal
+	}
+	matches := at.Child("matches")
+	atMost(found, matches, len(rule.Matches), maxMatches)
+	for i := range rule.Matches {
+		form.Matches = append(form.Matches, compileMatch(&rule.Matches[i], matching, matches.Index(i), found))
+	}
+	form.Limits = compileLimits(rule, at.Child("limits"), defaults, found)
+	return form
+}
+
+func compileLocal(rule *v1alpha1.Rule, at *field.Path, found *findings) int64 {
+	if rule.Local == nil {
+		return defaultLoosenessMilli
+	}
+	if rule.OnStoreFailure == v1alpha1.OnStoreFailureAllow || rule.OnStoreFailure == v1alpha1.OnStoreFailureDeny {
+		found.invalid(at, "has no effect with onStoreFailure %s: remove it, or write Local", rule.OnStoreFailure)
+	}
+	if rule.Local.Looseness == "" {
+		return defaultLoosenessMilli
+	}
+	milli, err := parseLooseness(rule.Local.Looseness)
+	if err != nil {
+		found.invalid(at.Child("looseness"), "%q %v", rule.Local.Looseness, err)
+	}
+	return milli
+}
+
+func compileMatch(m *v1alpha1.Match, matching ruleset.PathMatching, at *field.Path, found *findings) ruleset.Match {
+	compiled := ruleset.Match{Methods: m.Methods}
+	methods := at.Child("methods")
+	atMost(found, methods, len(m.Methods), maxMethods)
+	for i, method := range m.Methods {
+		if !isToken(method) || len(method) > maxMethod {
+			found.invalid(methods.Index(i), "%q is not a method: write one such as GET, in the case in which it is sent", method)
+		}
+	}
+	if m.Path != nil {
+		compiled.Path = compilePath(m.Path, matching, at.Child("path"), found)
+	}
+	if m.Path == nil && len(m.Methods) == 0 && len(m.Hosts)+len(m.Headers)+len(m.QueryParams) == 0 {
+		found.invalid(at, "is empty and would match every request: say what it matches, or remove matches")
+	}
+	return compiled
+}
+
+func compilePath(path *v1alpha1.PathMatch, matching ruleset.PathMatching, at *field.Path, found *findings) *ruleset.PathMatch {
+	oneOf(found, at.Child("type"), string(path.Type), "", "Exact", "PathPrefix", "Template", "RegularExpression")
+	compiled := &ruleset.PathMatch{Type: ruleset.PathPrefix}
+	switch path.Type {
+	case v1alpha1.PathMatchExact:
+		compiled.Type = ruleset.PathExact
+	case v1alpha1.PathMatchTemplate, v1alpha1.PathMatchRegularExpression:
+		// Refused as not implemented; their values have another form.
+		return nil
+	}
+	value, err := match.CanonicalPattern(path.Value, matching)
+	switch {
+	case err != nil:
+		found.invalid(at.Child("value"), "%v", err)
+	case len(path.Value) > maxPath:
+		found.invalid(at.Child("value"), "has %d characters, at most %d are allowed: shorten it", len(path.Value), maxPath)
+	}
+	compiled.Value = value
+	return compiled
+}
