@@ -24,6 +24,7 @@ help: ## Show what can be made.
 
 .PHONY: demo
 demo: controlplane build ## Show the whole path on this machine: two replicas, one limit (LIMIT=10 REQUESTS=15).
+	$(GO_BUILD) -o bin/demo/ ./test/echo
 	go run ./hack/demo --limit=$(LIMIT) --requests=$(REQUESTS)
 
 ##@ Build
