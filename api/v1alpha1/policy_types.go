@@ -5,23 +5,55 @@ package v1alpha1
 
 // PolicyRules is what policies of a namespace and of the cluster have in common.
 type PolicyRules struct {
+	// mode says what the policy does with requests over a limit. Enforce refuses
+	// them. Shadow counts them and never refuses. Disabled does neither: the
+	// policy is only checked. Absent means Enforce.
+	// Example: Shadow.
 	// +optional
 	Mode Mode `json:"mode,omitempty"`
+
+	// clientIP says where the client's address comes from, once for all rules.
+	// Absent: the peer of the connection.
+	// Example: {source: XForwardedFor, trustedCIDRs: [10.0.0.0/8]}.
 	// +optional
 	ClientIP *ClientIP `json:"clientIP,omitempty"`
+
+	// pathMatching says which spellings of a path are the same path. Loose ignores
+	// case, ;parameters and a trailing slash; Strict tells these apart. Escapes,
+	// doubled slashes and dot segments never make a difference. Absent means Loose.
+	// Example: Strict.
 	// +optional
 	PathMatching PathMatching `json:"pathMatching,omitempty"`
+
+	// jwt names the issuers whose tokens are believed. Claims of tokens that no
+	// provider verifies do not exist. Absent: no token is verified.
 	// +optional
 	JWT *JWT `json:"jwt,omitempty"`
+
+	// exempt lifts the rules of this policy, and of no other, for requests that
+	// any of its entries matches. Absent: nothing is exempt.
+	// Example: {paths: [{type: Exact, value: /healthz}]}.
 	// +optional
 	Exempt *Exempt `json:"exempt,omitempty"`
+
+	// evaluation says how many of the matching rules count. All: every one.
+	// FirstMatch: the first, in the order of rules. Absent means All.
+	// Example: FirstMatch.
 	// +optional
 	Evaluation Evaluation `json:"evaluation,omitempty"`
+
+	// rules are the limits and the requests that they are for. 1 to 64; a request
+	// is admitted if all limits of all rules that apply to it admit it.
+	// +required
 	// +listType=map
 	// +listMapKey=name
 	// +kubebuilder:validation:MinItems=1
 	// +kubebuilder:validation:MaxItems=64
 	Rules []Rule `json:"rules"`
+
+	// response says what answers tell about limits. Absent: every answer carries
+	// the RateLimit and X-RateLimit header fields. Where two policies apply to a
+	// request, the one with the most restrictive limit decides.
 	// +optional
 	Response *PolicyResponse `json:"response,omitempty"`
 }
@@ -30,6 +62,7 @@ type PolicyRules struct {
 // +kubebuilder:validation:Enum=Enforce;Shadow;Disabled
 type Mode string
 
+// Modes.
 const (
 	ModeEnforce  Mode = "Enforce"
 	ModeShadow   Mode = "Shadow"
@@ -40,6 +73,7 @@ const (
 // +kubebuilder:validation:Enum=Loose;Strict
 type PathMatching string
 
+// Ways to match paths.
 const (
 	PathMatchingLoose  PathMatching = "Loose"
 	PathMatchingStrict PathMatching = "Strict"
@@ -49,118 +83,8 @@ const (
 // +kubebuilder:validation:Enum=All;FirstMatch
 type Evaluation string
 
+// Ways to evaluate rules.
 const (
 	EvaluationAll        Evaluation = "All"
 	EvaluationFirstMatch Evaluation = "FirstMatch"
-)
-
-// ClientIP says where the client's address comes from.
-type ClientIP struct {
-	// +optional
-	Source ClientIPSource `json:"source,omitempty"`
-	// +optional
-	HeaderName string `json:"headerName,omitempty"`
-	// +optional
-	TrustedHops *int32 `json:"trustedHops,omitempty"`
-	// +optional
-	TrustedCIDRs []string `json:"trustedCIDRs,omitempty"`
-	// +optional
-	IPv6PrefixLength *int32 `json:"ipv6PrefixLength,omitempty"`
-}
-
-// ClientIPSource is a place where a client's address is found.
-// +kubebuilder:validation:Enum=Peer;XForwardedFor;Header
-type ClientIPSource string
-
-const (
-	ClientIPPeer          ClientIPSource = "Peer"
-	ClientIPXForwardedFor ClientIPSource = "XForwardedFor"
-	ClientIPHeader        ClientIPSource = "Header"
-)
-
-// JWT names the issuers whose tokens are believed.
-type JWT struct {
-	Providers []JWTProvider `json:"providers"`
-}
-
-// JWTProvider is one issuer of tokens.
-type JWTProvider struct {
-	Name      string   `json:"name"`
-	Issuer    string   `json:"issuer"`
-	Audiences []string `json:"audiences,omitempty"`
-	JWKS      JWKS     `json:"jwks"`
-	// +optional
-	From []JWTLocation `json:"from,omitempty"`
-}
-
-// JWKS is where an issuer's keys are found.
-type JWKS struct {
-	URL string `json:"url"`
-}
-
-// JWTLocation is where a request carries a token.
-type JWTLocation struct {
-	Header *HeaderName `json:"header,omitempty"`
-}
-
-// HeaderName names a request header.
-type HeaderName struct {
-	Name string `json:"name"`
-}
-
-// Exempt lifts the rules of its own policy for requests that any entry matches.
-type Exempt struct {
-	// +optional
-	CIDRs []string `json:"cidrs,omitempty"`
-	// +optional
-	Paths []PathMatch `json:"paths,omitempty"`
-	// +optional
-	Headers []ExemptHeader `json:"headers,omitempty"`
-	// +optional
-	When []string `json:"when,omitempty"`
-}
-
-// ExemptHeader matches a header whose value has this hash.
-type ExemptHeader struct {
-	Name   string `json:"name"`
-	SHA256 string `json:"sha256"`
-}
-
-// PolicyResponse says what answers tell about limits.
-type PolicyResponse struct {
-	// +optional
-	Headers []HeaderFamily `json:"headers,omitempty"`
-	// +optional
-	OnAllowed OnAllowed `json:"onAllowed,omitempty"`
-	// +optional
-	CORS CORS `json:"cors,omitempty"`
-}
-
-// HeaderFamily is a set of header fields that tell about limits.
-// +kubebuilder:validation:Enum=RateLimit;XRateLimit;Draft03;None
-type HeaderFamily string
-
-const (
-	HeadersRateLimit  HeaderFamily = "RateLimit"
-	HeadersXRateLimit HeaderFamily = "XRateLimit"
-	HeadersDraft03    HeaderFamily = "Draft03"
-	HeadersNone       HeaderFamily = "None"
-)
-
-// OnAllowed says whether admitted answers carry the fields.
-// +kubebuilder:validation:Enum=Include;Omit
-type OnAllowed string
-
-const (
-	OnAllowedInclude OnAllowed = "Include"
-	OnAllowedOmit    OnAllowed = "Omit"
-)
-
-// CORS says whether refusals can be read by browsers.
-// +kubebuilder:validation:Enum=None;Echo
-type CORS string
-
-const (
-	CORSNone CORS = "None"
-	CORSEcho CORS = "Echo"
 )

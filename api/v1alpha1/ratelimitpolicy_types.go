@@ -5,26 +5,36 @@ package v1alpha1
 
 import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+// RateLimitPolicy limits HTTP requests to pods of its own namespace. It takes
+// effect on pods that have a Penstock sidecar; status.pods tells how many of the
+// selected pods enforce it.
+//
 // +kubebuilder:object:root=true
 // +kubebuilder:subresource:status
-// +kubebuilder:resource:shortName=rlpol
-
-// RateLimitPolicy limits requests to pods of its own namespace.
+// +kubebuilder:resource:shortName=rlpol,categories=penstock
+// +kubebuilder:printcolumn:name=Target,type=string,JSONPath=`.spec['targetRefs','selector']..['name','matchLabels']`,description="The first target, or the labels of the selector; empty: every pod of the namespace."
+// +kubebuilder:printcolumn:name=Mode,type=string,JSONPath=`.spec.mode`,description="Empty means Enforce."
+// +kubebuilder:printcolumn:name=Pods,type=string,JSONPath=`.status.pods.summary`,description="Pods that enforce the policy / pods that it selects."
+// +kubebuilder:printcolumn:name=Ready,type=string,JSONPath=`.status.conditions[?(@.type=="Ready")].status`
+// +kubebuilder:printcolumn:name=Reason,type=string,JSONPath=`.status.conditions[?(@.type=="Ready")].reason`
+// +kubebuilder:printcolumn:name=Age,type=date,JSONPath=`.metadata.creationTimestamp`
 type RateLimitPolicy struct {
-	metav1.TypeMeta   `json:",inline"`
+	metav1.TypeMeta `json:",inline"`
+	// metadata is the standard object metadata.
+	// +optional
 	metav1.ObjectMeta `json:"metadata,omitzero"`
 
-	// spec is what is wanted.
+	// spec is what is wanted: which pods are limited, and how.
 	// +required
 	Spec RateLimitPolicySpec `json:"spec,omitzero"`
-	// status is what is so.
+	// status is what is so: which generation is in force, and on how many pods.
 	// +optional
 	Status PolicyStatus `json:"status,omitzero"`
 }
 
-// +kubebuilder:object:root=true
-
 // RateLimitPolicyList is a list of RateLimitPolicy.
+//
+// +kubebuilder:object:root=true
 type RateLimitPolicyList struct {
 	metav1.TypeMeta `json:",inline"`
 	metav1.ListMeta `json:"metadata,omitzero"`
@@ -32,11 +42,24 @@ type RateLimitPolicyList struct {
 }
 
 // RateLimitPolicySpec says which pods are limited, and how.
+//
+// +kubebuilder:validation:XValidation:rule="has(self.targetRefs) || has(self.selector)",reason=FieldValueRequired,fieldPath=.targetRefs,message="name the limited pods: set targetRefs (workloads by name), or selector (pods by label; selector: {} is every pod of the namespace)"
+// +kubebuilder:validation:XValidation:rule="!(has(self.targetRefs) && has(self.selector))",reason=FieldValueForbidden,fieldPath=.selector,message="targetRefs and selector exclude each other: remove one of them"
 type RateLimitPolicySpec struct {
-	// targetRefs name the workloads whose pods are limited.
+	// targetRefs names the workloads whose pods are limited: those that the
+	// target's own label selector selects. Exactly one of targetRefs and selector
+	// is set. All targets share the counters of a rule unless its scope says
+	// otherwise. At most 16.
+	// Example: [{group: apps, kind: Deployment, name: web}].
 	// +optional
+	// +listType=atomic
+	// +kubebuilder:validation:MinItems=1
+	// +kubebuilder:validation:MaxItems=16
 	TargetRefs []TargetReference `json:"targetRefs,omitempty"`
-	// selector selects the pods that are limited by their labels.
+
+	// selector selects the limited pods of this namespace by their labels; {} is
+	// every pod. Exactly one of targetRefs and selector is set.
+	// Example: {matchLabels: {app: web}}.
 	// +optional
 	Selector *metav1.LabelSelector `json:"selector,omitempty"`
 
@@ -44,14 +67,37 @@ type RateLimitPolicySpec struct {
 }
 
 // TargetReference names a workload or a Service of the policy's namespace.
+//
+// +kubebuilder:validation:XValidation:rule="self.kind == 'Service' ? self.group.size() == 0 : self.group == 'apps'",reason=FieldValueInvalid,fieldPath=.group,message="the group does not fit the kind: write group: apps for Deployment, StatefulSet and DaemonSet, group: \"\" for Service"
+// +kubebuilder:validation:XValidation:rule="!has(self.sectionName) || self.kind == 'Service'",reason=FieldValueForbidden,fieldPath=.sectionName,message="only a Service has named ports: remove sectionName, or target the Service"
 type TargetReference struct {
-	// group: "apps" for workloads, "" for Service.
+	// group is the API group of the target: apps for Deployment, StatefulSet and
+	// DaemonSet, the empty string for Service.
+	// Example: apps.
+	// +required
+	// +kubebuilder:validation:Enum="";apps
 	Group string `json:"group"`
-	// kind: Deployment, StatefulSet, DaemonSet or Service.
+
+	// kind is the kind of the target: Deployment, StatefulSet, DaemonSet or Service.
+	// Example: Deployment.
+	// +required
 	Kind TargetKind `json:"kind"`
-	Name string     `json:"name"`
-	// sectionName is the name of the Service's port.
+
+	// name is the name of the target, in the policy's namespace.
+	// Example: web.
+	// +required
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=253
+	// +kubebuilder:validation:Pattern=`^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$`
+	Name string `json:"name"`
+
+	// sectionName is the name of a port of the Service: only requests to that port
+	// are limited. Absent: requests to all its ports. Only with kind Service.
+	// Example: http.
 	// +optional
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=63
+	// +kubebuilder:validation:Pattern=`^[a-z0-9]([-a-z0-9]*[a-z0-9])?$`
 	SectionName string `json:"sectionName,omitempty"`
 }
 
@@ -59,6 +105,7 @@ type TargetReference struct {
 // +kubebuilder:validation:Enum=Deployment;StatefulSet;DaemonSet;Service
 type TargetKind string
 
+// Kinds that a policy can target.
 const (
 	TargetDeployment  TargetKind = "Deployment"
 	TargetStatefulSet TargetKind = "StatefulSet"

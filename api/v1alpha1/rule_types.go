@@ -3,179 +3,131 @@
 
 package v1alpha1
 
-// Rule is one rule of a policy.
+// Rule says which requests are counted together, and how many are admitted.
+//
+// +kubebuilder:validation:XValidation:rule="has(self.limits) || has(self.tiers)",reason=FieldValueRequired,fieldPath=.limits,message="a rule without limits limits nothing: add limits, or tiers that have some"
+// +kubebuilder:validation:XValidation:rule="!has(self.local) || !has(self.onStoreFailure) || self.onStoreFailure == 'Local'",reason=FieldValueForbidden,fieldPath=.local,message="local tunes onStoreFailure: Local: set that, or remove local"
+// +kubebuilder:validation:XValidation:rule="!has(self.cost) || !has(self.cost.countOn) || ((!has(self.limits) || self.limits.all(l, !has(l.algorithm) || !(l.algorithm in ['LeakyBucket', 'Concurrency']))) && (!has(self.tiers) || self.tiers.all(t, !has(t.limits) || t.limits.all(l, !has(l.algorithm) || !(l.algorithm in ['LeakyBucket', 'Concurrency'])))))",reason=FieldValueForbidden,fieldPath=.cost.countOn,message="what LeakyBucket and Concurrency admitted cannot be given back: remove countOn, or choose another algorithm for all limits of the rule"
+// +kubebuilder:validation:XValidation:rule="!has(self.precision) || self.precision != 'Leased' || ((!has(self.limits) || self.limits.all(l, !has(l.algorithm) || !(l.algorithm in ['LeakyBucket', 'Concurrency']))) && (!has(self.tiers) || self.tiers.all(t, !has(t.limits) || t.limits.all(l, !has(l.algorithm) || !(l.algorithm in ['LeakyBucket', 'Concurrency'])))))",reason=FieldValueInvalid,fieldPath=.precision,message="LeakyBucket and Concurrency cannot be leased: set precision: Exact, or choose another algorithm for all limits of the rule"
+// +kubebuilder:validation:XValidation:rule="!has(self.precision) || self.precision != 'Leased' || !has(self.cost) || !has(self.cost.countOn)",reason=FieldValueInvalid,fieldPath=.precision,message="what was leased cannot be given back: set precision: Exact, or remove cost.countOn"
 type Rule struct {
+	// name names the rule in status, metrics and answers, and is part of its
+	// counters' keys: another name starts fresh. A DNS-1123 label of at most 63
+	// characters, unique in the policy.
+	// Example: login.
+	// +required
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=63
+	// +kubebuilder:validation:Pattern=`^[a-z0-9]([-a-z0-9]*[a-z0-9])?$`
 	Name string `json:"name"`
+
+	// matches are alternatives: the rule applies to requests that any of them
+	// matches. At most 8. Absent: every request.
+	// Example: [{path: {type: Exact, value: /login}, methods: [POST]}].
 	// +optional
+	// +listType=atomic
+	// +kubebuilder:validation:MinItems=1
+	// +kubebuilder:validation:MaxItems=8
 	Matches []Match `json:"matches,omitempty"`
+
+	// when are CEL expressions over the request that must all hold besides a match.
+	// One that fails counts as holding. At most 8, each of at most 1024 characters.
+	// Absent: no further condition.
+	// Example: ["request.headers['x-test'] != '1'"].
 	// +optional
+	// +listType=atomic
+	// +kubebuilder:validation:MinItems=1
+	// +kubebuilder:validation:MaxItems=8
+	// +kubebuilder:validation:items:MinLength=1
+	// +kubebuilder:validation:items:MaxLength=1024
 	When []string `json:"when,omitempty"`
+
+	// key are the parts of the identity that the rule counts by: requests with
+	// equal parts share a count. At most 4. Absent: one count for all requests.
+	// Example: [{name: client, from: [{clientIP: {}}]}].
 	// +optional
+	// +listType=map
+	// +listMapKey=name
+	// +kubebuilder:validation:MinItems=1
+	// +kubebuilder:validation:MaxItems=4
 	Key []KeyPart `json:"key,omitempty"`
+
+	// limits must all admit a request. 1 to 8. Absent only with tiers: requests of
+	// no tier are then not limited by this rule.
+	// Example: [{name: sustained, requests: 100, window: 1m}].
 	// +optional
+	// +listType=map
+	// +listMapKey=name
+	// +kubebuilder:validation:MinItems=1
+	// +kubebuilder:validation:MaxItems=8
 	Limits []Limit `json:"limits,omitempty"`
+
+	// tiers replace limits for some requests: the first whose expression holds, in
+	// order, counts. At most 8. Absent: limits are for every request.
 	// +optional
+	// +listType=map
+	// +listMapKey=name
+	// +kubebuilder:validation:MinItems=1
+	// +kubebuilder:validation:MaxItems=8
 	Tiers []Tier `json:"tiers,omitempty"`
+
+	// cost says how much a request counts. Absent: 1.
 	// +optional
 	Cost *Cost `json:"cost,omitempty"`
+
+	// mode is as the policy's, for this rule; the weaker of the two is in force
+	// (Disabled is weaker than Shadow, Shadow than Enforce). Absent means Enforce.
+	// Example: Shadow.
 	// +optional
 	Mode Mode `json:"mode,omitempty"`
+
+	// enforcePercent is the share, in percent, of the requests over the limit that
+	// is refused; for the others the rule acts as with mode Shadow. 0 to 100.
+	// Absent means 100.
+	// Example: 25.
 	// +optional
+	// +kubebuilder:validation:Minimum=0
+	// +kubebuilder:validation:Maximum=100
 	EnforcePercent *int32 `json:"enforcePercent,omitempty"`
+
+	// scope says what shares a count. Policy: all targets and replicas. Target: the
+	// replicas of one target. Pod: each pod counts alone, in memory. Absent means
+	// Policy.
+	// Example: Target.
 	// +optional
 	Scope Scope `json:"scope,omitempty"`
+
+	// precision says how exactly the rule counts. Exact: each request asks the
+	// store. Leased: pods lease shares of a limit, which spares calls and may admit
+	// as many too many as are leased out. Absent means Exact.
+	// Example: Leased.
 	// +optional
 	Precision Precision `json:"precision,omitempty"`
+
+	// onStoreFailure decides while the store gives no verdict. Local: each pod
+	// limits on its own, to its share of the limit. Allow: requests pass. Deny:
+	// requests are refused with status 503. Absent means Local.
+	// Example: Allow.
 	// +optional
 	OnStoreFailure OnStoreFailure `json:"onStoreFailure,omitempty"`
+
+	// local tunes onStoreFailure: Local. Only with it.
+	// Example: {looseness: "2"}.
 	// +optional
 	Local *Local `json:"local,omitempty"`
+
+	// response is how a refusal looks. Absent: status 429 and a body of type
+	// application/problem+json.
+	// Example: {statusCode: 503}.
 	// +optional
 	Response *RuleResponse `json:"response,omitempty"`
 }
-
-// Match is one alternative of a rule's matches: all that it names must hold.
-type Match struct {
-	// +optional
-	Path *PathMatch `json:"path,omitempty"`
-	// +optional
-	Methods []string `json:"methods,omitempty"`
-	// +optional
-	Hosts []string `json:"hosts,omitempty"`
-	// +optional
-	Headers []HeaderMatch `json:"headers,omitempty"`
-	// +optional
-	QueryParams []QueryParamMatch `json:"queryParams,omitempty"`
-}
-
-// PathMatch matches a path in canonical form.
-type PathMatch struct {
-	// +optional
-	Type  PathMatchType `json:"type,omitempty"`
-	Value string        `json:"value"`
-}
-
-// PathMatchType says how a path is compared.
-// +kubebuilder:validation:Enum=Exact;PathPrefix;Template;RegularExpression
-type PathMatchType string
-
-const (
-	PathMatchExact             PathMatchType = "Exact"
-	PathMatchPathPrefix        PathMatchType = "PathPrefix"
-	PathMatchTemplate          PathMatchType = "Template"
-	PathMatchRegularExpression PathMatchType = "RegularExpression"
-)
-
-// ValueMatchType says how a header's or a query parameter's value is compared.
-// +kubebuilder:validation:Enum=Exact;RegularExpression;Present;Absent
-type ValueMatchType string
-
-const (
-	ValueMatchExact             ValueMatchType = "Exact"
-	ValueMatchRegularExpression ValueMatchType = "RegularExpression"
-	ValueMatchPresent           ValueMatchType = "Present"
-	ValueMatchAbsent            ValueMatchType = "Absent"
-)
-
-// HeaderMatch matches a request header.
-type HeaderMatch struct {
-	Name string `json:"name"`
-	// +optional
-	Type ValueMatchType `json:"type,omitempty"`
-	// +optional
-	Value string `json:"value,omitempty"`
-}
-
-// QueryParamMatch matches a query parameter.
-type QueryParamMatch struct {
-	Name string `json:"name"`
-	// +optional
-	Type ValueMatchType `json:"type,omitempty"`
-	// +optional
-	Value string `json:"value,omitempty"`
-}
-
-// KeyPart is one part of the identity that a rule counts by.
-type KeyPart struct {
-	Name string      `json:"name"`
-	From []KeySource `json:"from"`
-	// +optional
-	OnMissing OnMissing `json:"onMissing,omitempty"`
-}
-
-// OnMissing says what happens to requests without a value for a part of the key.
-// +kubebuilder:validation:Enum=Share;Skip;Deny
-type OnMissing string
-
-const (
-	OnMissingShare OnMissing = "Share"
-	OnMissingSkip  OnMissing = "Skip"
-	OnMissingDeny  OnMissing = "Deny"
-)
-
-// KeySource is one place where a part of the key is found: exactly one field.
-type KeySource struct {
-	// +optional
-	ClientIP *ClientIPKey `json:"clientIP,omitempty"`
-	// +optional
-	Header *HeaderName `json:"header,omitempty"`
-	// +optional
-	JWTClaim *JWTClaimKey `json:"jwtClaim,omitempty"`
-	// +optional
-	Cookie *NamedKey `json:"cookie,omitempty"`
-	// +optional
-	QueryParam *NamedKey `json:"queryParam,omitempty"`
-	// +optional
-	PathParam *NamedKey `json:"pathParam,omitempty"`
-	// +optional
-	Path *PathKey `json:"path,omitempty"`
-	// +optional
-	Method *MethodKey `json:"method,omitempty"`
-	// +optional
-	Host *HostKey `json:"host,omitempty"`
-	// +optional
-	Expression string `json:"expression,omitempty"`
-}
-
-// ClientIPKey takes the client's address.
-type ClientIPKey struct{}
-
-// PathKey takes the path in canonical form.
-type PathKey struct{}
-
-// MethodKey takes the method.
-type MethodKey struct{}
-
-// HostKey takes the host.
-type HostKey struct{}
-
-// NamedKey takes the value of this name.
-type NamedKey struct {
-	Name string `json:"name"`
-}
-
-// JWTClaimKey takes a claim of a token.
-type JWTClaimKey struct {
-	Name string `json:"name"`
-	// +optional
-	Provider string `json:"provider,omitempty"`
-	// +optional
-	Verification JWTVerification `json:"verification,omitempty"`
-}
-
-// JWTVerification says whether a token must be verified.
-// +kubebuilder:validation:Enum=Required;None
-type JWTVerification string
-
-const (
-	JWTVerificationRequired JWTVerification = "Required"
-	JWTVerificationNone     JWTVerification = "None"
-)
 
 // Scope says what shares a count.
 // +kubebuilder:validation:Enum=Policy;Target;Pod
 type Scope string
 
+// Scopes.
 const (
 	ScopePolicy Scope = "Policy"
 	ScopeTarget Scope = "Target"
@@ -186,6 +138,7 @@ const (
 // +kubebuilder:validation:Enum=Exact;Leased
 type Precision string
 
+// Precisions.
 const (
 	PrecisionExact  Precision = "Exact"
 	PrecisionLeased Precision = "Leased"
@@ -195,6 +148,7 @@ const (
 // +kubebuilder:validation:Enum=Local;Allow;Deny
 type OnStoreFailure string
 
+// Choices while the store gives no verdict.
 const (
 	OnStoreFailureLocal OnStoreFailure = "Local"
 	OnStoreFailureAllow OnStoreFailure = "Allow"
@@ -203,21 +157,14 @@ const (
 
 // Local tunes onStoreFailure: Local.
 type Local struct {
-	// looseness is a decimal number such as "1.5".
+	// looseness is a factor: while the store gives no verdict, each pod allows
+	// limit × looseness ÷ live pods. A decimal number from 0.001 to 999.999 with at
+	// most three decimals, as a string. Absent means "1.5".
+	// Example: "2".
 	// +optional
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=7
+	// +kubebuilder:validation:Pattern=`^[0-9]{1,3}(\.[0-9]{1,3})?$`
+	// +kubebuilder:validation:XValidation:rule="double(self) > 0.0",reason=FieldValueInvalid,message="looseness 0 would admit nothing: write a number above 0, such as \"1.5\", or onStoreFailure: Deny"
 	Looseness string `json:"looseness,omitempty"`
-}
-
-// RuleResponse is how a rule's refusal looks.
-type RuleResponse struct {
-	// +optional
-	StatusCode *int32 `json:"statusCode,omitempty"`
-	// +optional
-	Body *ResponseBody `json:"body,omitempty"`
-}
-
-// ResponseBody is the body of a refusal.
-type ResponseBody struct {
-	ContentType string `json:"contentType"`
-	Value       string `json:"value"`
 }

@@ -1,0 +1,93 @@
+// Copyright The Penstock Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package v1alpha1
+
+// JWT names the issuers whose tokens are believed.
+type JWT struct {
+	// providers are the issuers. 1 to 4.
+	// +required
+	// +listType=map
+	// +listMapKey=name
+	// +kubebuilder:validation:MinItems=1
+	// +kubebuilder:validation:MaxItems=4
+	Providers []JWTProvider `json:"providers"`
+}
+
+// JWTProvider is one issuer of tokens.
+type JWTProvider struct {
+	// name is what sources of a key call this issuer. A DNS-1123 label of at most
+	// 63 characters.
+	// Example: idp.
+	// +required
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=63
+	// +kubebuilder:validation:Pattern=`^[a-z0-9]([-a-z0-9]*[a-z0-9])?$`
+	Name string `json:"name"`
+
+	// issuer is what the claim iss of a token must equal.
+	// Example: https://id.example.com.
+	// +required
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=256
+	Issuer string `json:"issuer"`
+
+	// audiences are the values of which the claim aud of a token must hold one. At
+	// most 8. Absent: any audience.
+	// Example: [shop].
+	// +optional
+	// +listType=atomic
+	// +kubebuilder:validation:MinItems=1
+	// +kubebuilder:validation:MaxItems=8
+	// +kubebuilder:validation:items:MinLength=1
+	// +kubebuilder:validation:items:MaxLength=256
+	Audiences []string `json:"audiences,omitempty"`
+
+	// jwks is where the issuer's public keys are found.
+	// Example: {url: https://id.example.com/jwks}.
+	// +required
+	JWKS JWKS `json:"jwks,omitzero"`
+
+	// from are the places where a request carries the token; the first that has
+	// one is read. At most 4. Absent: the header Authorization with the scheme
+	// Bearer.
+	// Example: [{header: {name: X-Id-Token}}].
+	// +optional
+	// +listType=atomic
+	// +kubebuilder:validation:MinItems=1
+	// +kubebuilder:validation:MaxItems=4
+	From []JWTLocation `json:"from,omitempty"`
+}
+
+// JWKS is where an issuer's keys are found.
+type JWKS struct {
+	// url is the address of the JSON Web Key Set (RFC 7517), fetched over TLS.
+	// Example: https://id.example.com/jwks.
+	// +required
+	// +kubebuilder:validation:MinLength=9
+	// +kubebuilder:validation:MaxLength=512
+	// +kubebuilder:validation:Pattern=`^https://[^\s/?#]+([/?][^\s#]*)?$`
+	URL string `json:"url"`
+}
+
+// JWTLocation is where a request carries a token: exactly one field.
+// +kubebuilder:validation:MinProperties=1
+// +kubebuilder:validation:MaxProperties=1
+type JWTLocation struct {
+	// header is a request header with the token, after the scheme Bearer if the
+	// header is Authorization.
+	// Example: {name: Authorization}.
+	// +optional
+	Header *HeaderName `json:"header,omitempty"`
+}
+
+// HeaderName names a request header.
+type HeaderName struct {
+	// name is the name of the header. Case does not matter. At most 63 characters.
+	// Example: X-API-Key.
+	// +required
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=63
+	// +kubebuilder:validation:Pattern=`^[A-Za-z0-9!#$%&'*+.^_|~-]+$`
+	Name string `json:"name"`
+}
