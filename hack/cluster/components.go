@@ -41,9 +41,10 @@ func components() []component {
 			"--kubelet-preferred-address-types=InternalIP", // logs and exec without DNS
 		}},
 		{Name: "kube-controller-manager", Args: []string{
-			config, "--leader-elect=false", "--use-service-account-credentials",
+			config, "--leader-elect=false",
 			"--service-account-private-key-file=" + in("certs/service-accounts.key"),
 			"--root-ca-file=" + in("certs/apiserver.crt"),
+			"--flex-volume-plugin-dir=" + in("volume-plugins"),
 		}},
 		{Name: "kube-scheduler", Args: []string{config, "--leader-elect=false"}},
 		{Name: "kube-proxy", Args: []string{"--config=" + in("kube-proxy.yaml")}},

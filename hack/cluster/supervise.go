@@ -6,6 +6,7 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"syscall"
@@ -30,6 +31,9 @@ const reportDescriptor = 3
 // in order and collects what ends. When it returns, the kernel ends everything else.
 // It returns when ctx ends, or with an error when a component ends or is not ready in time.
 func runNode(ctx context.Context, c checkout) error {
+	if os.Getpid() != 1 {
+		return errors.New("the verb node is for cluster up: run that instead")
+	}
 	report := os.NewFile(reportDescriptor, "report")
 	s := &supervisor{checkout: c, report: json.NewEncoder(report), running: map[int]string{}}
 	if err := s.prepare(); err != nil {

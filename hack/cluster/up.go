@@ -82,6 +82,9 @@ func create(ctx context.Context, c checkout) error {
 }
 
 func prerequisites(ctx context.Context, c checkout) error {
+	if _, err := os.Stat(filepath.Join(c.images(), pauseArchive)); err != nil {
+		return fmt.Errorf("find the image that every pod needs: %w (run make images)", err)
+	}
 	if err := installPackages(ctx); err != nil {
 		return err
 	}
@@ -96,13 +99,7 @@ func prerequisites(ctx context.Context, c checkout) error {
 	if err != nil {
 		return err
 	}
-	if err := programs.Build(ctx, c.Root, c.bin(), node, os.Stdout); err != nil {
-		return err
-	}
-	if _, err := os.Stat(filepath.Join(c.images(), pauseArchive)); err != nil {
-		return fmt.Errorf("find the image that every pod needs: %w (run make images)", err)
-	}
-	return nil
+	return programs.Build(ctx, c.Root, c.bin(), node, os.Stdout)
 }
 
 func start(ctx context.Context, c checkout) error {

@@ -18,6 +18,7 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"syscall"
@@ -60,6 +61,7 @@ func run(ctx context.Context, o options) error {
 		return fmt.Errorf("make a folder for programs: %w", err)
 	}
 	defer os.RemoveAll(work)
+	fmt.Printf("images for linux/%s, archives in %s\n", runtime.GOARCH, filepath.Clean(o.Out))
 	var failed error
 	for _, i := range list {
 		began := time.Now()
@@ -69,7 +71,7 @@ func run(ctx context.Context, o options) error {
 			failed = errors.Join(failed, fmt.Errorf("image %s: %w", i.Name, err))
 			continue
 		}
-		fmt.Printf("%-32s %5.1f MB compressed, %s (%s)\n", i.reference(), float64(size)/1e6, archive, time.Since(began).Round(100*time.Millisecond))
+		fmt.Printf("%-28s %5.1f MB compressed, built in %s\n", i.reference(), float64(size)/1e6, time.Since(began).Round(100*time.Millisecond))
 	}
 	return failed
 }

@@ -30,19 +30,23 @@ func main() {
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	if err := serve(ctx, *listen, *name); err != nil {
+	if err := run(ctx, *listen, *name); err != nil {
 		fmt.Fprintln(os.Stderr, "echo:", err)
 		os.Exit(1)
 	}
 }
 
-// serve answers until ctx ends, and then finishes the requests under way.
-func serve(ctx context.Context, address, name string) error {
+func run(ctx context.Context, address, name string) error {
 	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", address)
 	if err != nil {
 		return fmt.Errorf("listen on %s: %w", address, err)
 	}
 	fmt.Printf("echo %s listens on %s\n", name, listener.Addr())
+	return serve(ctx, listener, name)
+}
+
+// serve answers until ctx ends, and then finishes the requests under way.
+func serve(ctx context.Context, listener net.Listener, name string) error {
 	server := &http.Server{Handler: newHandler(name), ReadHeaderTimeout: 10 * time.Second}
 	ended := make(chan error, 1)
 	go func() { ended <- server.Serve(listener) }()

@@ -30,26 +30,19 @@ func Build(ctx context.Context, root, dir string, list []Program, out io.Writer)
 	}
 	defer unlock()
 
-	var stale []Program
-	var stamps []string
-	for _, p := range list {
-		compiler, err := compilerOf(ctx, filepath.Join(root, p.Dir))
-		if err != nil {
-			return err
-		}
-		stamp, err := p.stamp(root, compiler)
-		if err != nil {
-			return err
-		}
-		if !p.current(dir, stamp) {
-			stale, stamps = append(stale, p), append(stamps, stamp)
-		}
+	stale, stamps, err := notCurrent(ctx, root, dir, list)
+	if err != nil {
+		return err
+	}
+	shown := dir
+	if relative, err := filepath.Rel(root, dir); err == nil {
+		shown = relative
 	}
 	if len(stale) == 0 {
-		fmt.Fprintf(out, "%s: all %d programs are current\n", dir, len(list))
+		fmt.Fprintf(out, "%s: all %d programs are current\n", shown, len(list))
 		return nil
 	}
-	fmt.Fprintf(out, "%s: building %d of %d programs from Go modules (minutes the first time)\n", dir, len(stale), len(list))
+	fmt.Fprintf(out, "%s: building %d of %d programs from Go modules (minutes the first time)\n", shown, len(stale), len(list))
 	for i, p := range stale {
 		done := progress(out, fmt.Sprintf("[%d/%d] %s", i+1, len(stale), p.Name))
 		err := p.build(ctx, root, dir)
@@ -62,6 +55,24 @@ func Build(ctx context.Context, root, dir string, list []Program, out io.Writer)
 		}
 	}
 	return nil
+}
+
+// notCurrent returns the programs to build, and for each the stamp of the new binary.
+func notCurrent(ctx context.Context, root, dir string, list []Program) (stale []Program, stamps []string, err error) {
+	for _, p := range list {
+		compiler, err := compilerOf(ctx, filepath.Join(root, p.Dir))
+		if err != nil {
+			return nil, nil, err
+		}
+		stamp, err := p.stamp(root, compiler)
+		if err != nil {
+			return nil, nil, err
+		}
+		if !p.current(dir, stamp) {
+			stale, stamps = append(stale, p), append(stamps, stamp)
+		}
+	}
+	return stale, stamps, nil
 }
 
 // build compiles p beside its final place and then renames it, so that an
