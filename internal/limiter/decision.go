@@ -1,0 +1,92 @@
+// Copyright The Penstock Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package limiter
+
+import (
+	"context"
+	"time"
+
+	"github.com/penstock-dev/penstock/internal/ruleset"
+)
+
+// Check is one limit that a request meets.
+type Check struct {
+	// Kind, Policy and Rule say where the limit comes from.
+	Kind, Policy, Rule string
+	Limit              *ruleset.Limit
+	// Identity is the keyed hash of whom the rule counts: 22 characters of
+	// base64url. A limit that a request meets twice for one identity is charged
+	// once, at the larger cost.
+	Identity string
+	// Cost is how many requests this one counts as; 0 looks without charging.
+	Cost int64
+	// OnStoreFailure decides while the store gives no verdict; absent is Local.
+	OnStoreFailure ruleset.OnStoreFailure
+	// LoosenessMilli is how much of its share a pod allows with Local, in
+	// thousandths; absent is 1500.
+	LoosenessMilli int64
+	// LivePods is over how many pods a limit is shared with Local; absent is 1.
+	LivePods int64
+}
+
+// Source says who decided.
+type Source int
+
+const (
+	// Store is the shared store (or the memory that stands for it).
+	Store Source = iota
+	// Local is the in-process limiter, since the store gave no verdict.
+	Local
+	// StoreAllowed is onStoreFailure: Allow.
+	StoreAllowed
+	// StoreDenied is onStoreFailure: Deny.
+	StoreDenied
+)
+
+// LimitState is one limit after the decision.
+type LimitState struct {
+	Kind, Policy, Rule, Limit string
+	// Requests, Burst and Window are the limit as written, also with Local.
+	Requests, Burst int64
+	Window          time.Duration
+	Identity        string
+	// Allowed says that this limit would admit the request.
+	Allowed bool
+	// Remaining is how many requests of cost 1 would be admitted now.
+	Remaining int64
+	// ResetAfter is the time until the limit is wholly unused if nothing comes.
+	ResetAfter time.Duration
+	// NextAfter is the time until Remaining grows; 0 when it is at its most.
+	NextAfter time.Duration
+	// RetryAfter is the time until this limit admits the same request; 0 when
+	// it does now, and when it never will.
+	RetryAfter time.Duration
+	// Never says that the cost is more than the limit holds when unused.
+	Never bool
+	// Source is who decided on this limit. With StoreAllowed and StoreDenied
+	// nobody counted: Remaining and the times are 0 and mean nothing.
+	Source Source
+}
+
+// Decision is the verdict on one request.
+type Decision struct {
+	Allowed bool
+	// RetryAfter is the time after which the same request alone is admitted: no
+	// microsecond earlier. It is 0 for admitted requests and with Never.
+	RetryAfter time.Duration
+	// Never says that no waiting helps: the cost is more than a limit holds.
+	Never bool
+	// Limits are the states of all limits, the speaking one first.
+	Limits []LimitState
+	// Source is who decided; of several, the one that weighs most: StoreDenied,
+	// then Local, then StoreAllowed.
+	Source Source
+}
+
+// Decider decides on the limits that a request meets. A verdict is never an
+// error: an error says that none could be reached, and the caller applies each
+// check's OnStoreFailure.
+type Decider interface {
+	Decide(ctx context.Context, namespace string, checks []Check) (Decision, error)
+}

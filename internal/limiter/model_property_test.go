@@ -1,0 +1,184 @@
+// Copyright The Penstock Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package limiter
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/penstock-dev/penstock/internal/ruleset"
+	"pgregory.net/rapid"
+)
+
+// present is a time of the years for which this is made, in microseconds.
+const present = int64(1_900_000_000_000_000)
+
+// requireModel decides once and compares everything with the model.
+func requireModel(t *testing.T, fail func(string, ...any), limiter clocked, reference *model, now int64, checks []Check) Decision {
+	t.Helper()
+	limiter.set(t, now)
+	got, err := limiter.Decide(t.Context(), "shop", checks)
+	if err != nil {
+		fail("decide at %d on %s: %v", now, describe(checks), err)
+	}
+	wantAllowed, want := reference.decide(now, checks)
+	if diff := cmp.Diff(want, statesOf(got, checks)); got.Allowed != wantAllowed || diff != "" {
+		fail("at %d on %s: allowed %t, the model says %t (-model +got):\n%s", now, describe(checks), got.Allowed, wantAllowed, diff)
+	}
+	return got
+}
+
+// statesOf brings a decision's states into the order of the checks.
+func statesOf(decision Decision, checks []Check) []modelState {
+	states := make([]modelState, 0, len(checks))
+	for _, check := range checks {
+		at := slices.IndexFunc(decision.Limits, func(s LimitState) bool {
+			return s.Limit == check.Limit.Name && s.Identity == check.Identity
+		})
+		if at < 0 {
+			continue
+		}
+		s := decision.Limits[at]
+		states = append(states, modelState{
+			Limit: s.Limit, Allowed: s.Allowed, Never: s.Never, Remaining: s.Remaining,
+			Reset: s.ResetAfter.Microseconds(), Next: s.NextAfter.Microseconds(), RetryAfter: s.RetryAfter.Microseconds(),
+		})
+	}
+	return states
+}
+
+func describe(checks []Check) string {
+	var text strings.Builder
+	for _, check := range checks {
+		fmt.Fprintf(&text, "[%s %d per %d µs, burst %d, cost %d]", check.Limit.Algorithm,
+			check.Limit.Requests, check.Limit.WindowMicros, check.Limit.Burst, check.Cost)
+	}
+	return text.String()
+}
+
+// drawChecks draws one to three limits of any algorithm for one client.
+func drawChecks(r *rapid.T, client string) []Check {
+	count := rapid.IntRange(1, 3).Draw(r, "limits")
+	checks := make([]Check, 0, count)
+	for i := range count {
+		requests := rapid.OneOf(rapid.Int64Range(1, 20), rapid.Int64Range(1, 5000)).Draw(r, "requests")
+		window := rapid.OneOf(rapid.Int64Range(1, 50), rapid.Int64Range(10_000, 100_000_000)).Draw(r, "window")
+		check := fixedWindowOf(client, requests, time.Duration(window)*time.Microsecond)
+		if rapid.Bool().Draw(r, "bucket") {
+			burst := rapid.OneOf(rapid.Int64Range(1, 10), rapid.Int64Range(1, 3000)).Draw(r, "burst")
+			check = tokenBucketOf(client, requests, burst, time.Duration(window)*time.Microsecond)
+		}
+		limit := *check.Limit
+		limit.Name = fmt.Sprint(limit.Name, i)
+		checks = append(checks, checkOf(client, limit))
+	}
+	return checks
+}
+
+// drawStep draws how far the clock moves, mostly to where something happens.
+func drawStep(r *rapid.T, last Decision) int64 {
+	interesting := []int64{0, 1, 1000}
+	for _, state := range last.Limits {
+		for _, after := range []time.Duration{state.RetryAfter, state.NextAfter, state.ResetAfter} {
+			interesting = append(interesting, after.Microseconds(), max(0, after.Microseconds()-1))
+		}
+	}
+	return rapid.OneOf(
+		rapid.SampledFrom(interesting), rapid.SampledFrom(interesting), rapid.Int64Range(0, 50_000_000),
+	).Draw(r, "step")
+}
+
+func testAgainstModel(t *testing.T, name string, limiter clocked, backwards bool) {
+	t.Helper()
+	trace := 0
+	rapid.Check(t, func(r *rapid.T) {
+		trace++
+		reference := newModel()
+		checks := drawChecks(r, fmt.Sprint(name, backwards, trace))
+		now := present + rapid.Int64Range(0, 1_000_000).Draw(r, "start")
+		var last Decision
+		for range rapid.IntRange(5, 25).Draw(r, "steps") {
+			now += drawStep(r, last)
+			if backwards && rapid.IntRange(0, 3).Draw(r, "back") == 0 {
+				now -= rapid.Int64Range(0, 200_000_000).Draw(r, "back by")
+			}
+			for i := range checks {
+				most := checks[i].Limit.Burst + 1
+				checks[i].Cost = rapid.OneOf(rapid.Just(int64(1)), rapid.Int64Range(0, 3), rapid.Int64Range(0, most)).Draw(r, "cost")
+			}
+			last = requireModel(t, r.Fatalf, limiter, reference, now, checks)
+		}
+	})
+}
+
+func TestModelAgreesOnEveryNumber(t *testing.T) {
+	t.Parallel()
+	for name, limiter := range clockedLimiters(t) {
+		t.Run(name, func(t *testing.T) { testAgainstModel(t, name, limiter, false) })
+	}
+}
+
+func TestModelAgreesWhenTheClockStepsBack(t *testing.T) {
+	t.Parallel()
+	for name, limiter := range clockedLimiters(t) {
+		t.Run(name, func(t *testing.T) { testAgainstModel(t, name, limiter, true) })
+	}
+}
+
+// extremes are the ends of what a policy may say, and awkward numbers.
+var extremes = map[string]Check{
+	"most requests, longest window":  tokenBucketOf("a", maxRequests, maxRequests, 400*24*time.Hour),
+	"prime requests, longest window": tokenBucketOf("b", 2_147_483_647, 2_147_483_647, 400*24*time.Hour),
+	"prime requests, short window":   tokenBucketOf("c", 2_147_483_647, 2_147_483_647, 10*time.Millisecond),
+	"one request, longest window":    tokenBucketOf("d", 1, 9, 400*24*time.Hour),
+	"one request, short window":      tokenBucketOf("e", 1, 1, 10*time.Millisecond),
+	"largest burst, ten years":       tokenBucketOf("f", 7, 2_147_483_647, time.Second),
+	"unit just fits three digits":    tokenBucketOf("g", 1000, 50, 333_333*time.Microsecond),
+	"unit just over three digits":    tokenBucketOf("h", 1001, 50, 333_333*time.Microsecond),
+	"many windows":                   fixedWindowOf("i", maxRequests, 10*time.Millisecond),
+	"one window a year":              fixedWindowOf("j", 2_147_483_647, 400*24*time.Hour),
+}
+
+func TestModelAgreesAtTheExtremes(t *testing.T) {
+	t.Parallel()
+	// 2106, when the seconds of an unsigned 32-bit clock run out.
+	const late = int64(4_294_967_295_999_999)
+	for name, limiter := range clockedLimiters(t) {
+		for extreme, check := range extremes {
+			t.Run(name+"/"+extreme, func(t *testing.T) {
+				reference := newModel()
+				now := late
+				for _, cost := range []int64{1, 2, check.Limit.Burst / 3, check.Limit.Burst / 3, check.Limit.Burst / 3, 1, check.Limit.Burst, 0, 7} {
+					last := requireModel(t, t.Fatalf, limiter, reference, now, []Check{costing(check, cost)})
+					now += last.RetryAfter.Microseconds() + last.Limits[0].NextAfter.Microseconds()/3
+				}
+			})
+		}
+	}
+}
+
+func TestArithmeticStaysExactInTheScript(t *testing.T) {
+	t.Parallel()
+	const late = int64(4_294_967_295_999_999)
+	for extreme, check := range extremes {
+		made, err := planFor(&check)
+		if err != nil {
+			t.Errorf("%s: %v", extreme, err)
+			continue
+		}
+		for _, argument := range made.appendArguments(nil) {
+			if number, ok := argument.(int64); ok && late+2*number >= 1<<53 {
+				t.Errorf("%s: %d added twice to the time of day reaches 2^53", extreme, number)
+			}
+		}
+		if check.Limit.Algorithm == ruleset.TokenBucket && made.(*tokenBucket).unit > math.MaxUint32 {
+			t.Errorf("%s: unit %d has more than 32 bits", extreme, made.(*tokenBucket).unit)
+		}
+	}
+}

@@ -1,0 +1,98 @@
+// Copyright The Penstock Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package limiter
+
+import (
+	"math/big"
+	"math/bits"
+
+	"github.com/penstock-dev/penstock/internal/ruleset"
+)
+
+const (
+	// defaultLoosenessMilli is the looseness of a rule that names none.
+	defaultLoosenessMilli = 1500
+	// maxShareFactor bounds looseness and live pods, for the arithmetic.
+	maxShareFactor = 1 << 20
+)
+
+// fraction is a pod's share of a limit: live pods each allow it, so together
+// they allow the limit times the looseness.
+type fraction struct{ numerator, denominator int64 }
+
+func shareFraction(check *Check) fraction {
+	looseness, pods := check.LoosenessMilli, check.LivePods
+	if looseness < 1 {
+		looseness = defaultLoosenessMilli
+	}
+	return fraction{
+		numerator:   min(looseness, maxShareFactor),
+		denominator: 1000 * min(max(pods, 1), maxShareFactor),
+	}
+}
+
+// of is the share of a number of requests, rounded down.
+func (f fraction) of(requests int64) int64 { return requests * f.numerator / f.denominator }
+
+// shareFor makes the plan of a check on this pod's share of the limit. A share
+// holds at least one request, and this one just if the whole limit would.
+func shareFor(check *Check) (plan, error) {
+	if err := validate(check); err != nil {
+		return nil, err
+	}
+	if check.Limit.Algorithm == ruleset.TokenBucket {
+		return shareBucket(check, shareFraction(check)), nil
+	}
+	whole, err := planFor(check)
+	if err != nil {
+		return nil, err
+	}
+	if window, ok := whole.(*fixedWindow); ok {
+		return shareWindow(*window, shareFraction(check)), nil
+	}
+	return whole, nil
+}
+
+// shareBucket divides the rate exactly: the same window for a fraction of the
+// requests is a longer window for whole ones.
+func shareBucket(check *Check, share fraction) plan {
+	limit := check.Limit
+	requests := new(big.Int).Mul(big.NewInt(limit.Requests), big.NewInt(share.numerator))
+	window := new(big.Int).Mul(big.NewInt(limit.WindowMicros), big.NewInt(share.denominator))
+	common := new(big.Int).GCD(nil, nil, requests, window)
+	requests.Quo(requests, common)
+	window.Quo(window, common)
+	if excess := max(window.BitLen(), requests.BitLen()) - 62; excess > 0 {
+		// Coarser units for absurdly slow shares: fewer requests, a longer window.
+		requests.Rsh(requests, uint(excess))
+		window.Rsh(window, uint(excess)).Add(window, big.NewInt(1))
+	}
+	burst, cost := max(share.of(limit.Burst), 1, min(check.Cost, limit.Burst)), check.Cost
+	if cost > limit.Burst {
+		cost = max(cost, burst+1)
+	}
+	return newTokenBucket(max(requests.Uint64(), 1), window.Uint64(), burst, cost)
+}
+
+// shareWindow counts the whole requests of the share. Where these are too few
+// for a request, as many windows become one as hold it.
+func shareWindow(whole fixedWindow, share fraction) plan {
+	needed := max(1, min(whole.cost, whole.requests))
+	part := fixedWindow{requests: share.of(whole.requests), window: whole.window, cost: whole.cost}
+	if whole.never() {
+		part.cost = max(part.cost, part.requests+1)
+	}
+	if part.requests >= needed {
+		return &part
+	}
+	perWindow := whole.requests * share.numerator
+	windows := (needed*share.denominator + perWindow - 1) / perWindow
+	part.requests = needed
+	high, low := bits.Mul64(uint64(windows), uint64(whole.window))
+	if high > 0 || low > farthest {
+		low = farthest
+	}
+	part.window = int64(low)
+	return &part
+}

@@ -1,0 +1,93 @@
+// Copyright The Penstock Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package limiter
+
+import (
+	"cmp"
+	"slices"
+)
+
+// ranked is a limit's state with what its rank depends on besides.
+type ranked struct {
+	state LimitState
+	// further is how many more requests of this cost the limit would admit.
+	further int64
+}
+
+// decisionOf puts what the limits say into one decision. The request is admitted
+// when every limit admits it, and only then were costs charged.
+func decisionOf(checks []Check, plans []plan, stands []standing, source Source) Decision {
+	allowed := allAdmit(stands)
+	found := make([]ranked, len(checks))
+	for i := range checks {
+		state := stateOf(&checks[i], source)
+		told := plans[i].report(stands[i], allowed)
+		state.Allowed, state.Never, state.Remaining = stands[i].admits, told.never, told.remaining
+		state.ResetAfter, state.NextAfter, state.RetryAfter = micros(told.resetAfter), micros(told.nextAfter), micros(told.retryAfter)
+		found[i] = ranked{state: state, further: told.remaining / max(checks[i].Cost, 1)}
+	}
+	slices.SortStableFunc(found, speaksBefore)
+	decision := Decision{Allowed: allowed, Source: source, Limits: make([]LimitState, len(found))}
+	for i := range found {
+		decision.Limits[i] = found[i].state
+	}
+	if !allowed {
+		decision.RetryAfter, decision.Never = found[0].state.RetryAfter, found[0].state.Never
+	}
+	return decision
+}
+
+func allAdmit(stands []standing) bool {
+	return !slices.ContainsFunc(stands, func(s standing) bool { return !s.admits })
+}
+
+// stateOf is a limit's state as far as nobody needs to count.
+func stateOf(check *Check, source Source) LimitState {
+	state := LimitState{Kind: check.Kind, Policy: check.Policy, Rule: check.Rule, Identity: check.Identity, Source: source}
+	if limit := check.Limit; limit != nil {
+		state.Limit, state.Requests, state.Burst = limit.Name, limit.Requests, limit.Burst
+		state.Window = micros(limit.WindowMicros)
+	}
+	return state
+}
+
+// speaksBefore orders limits by how much they tell the client: those that refuse
+// first, the longest wait leading, then those with the fewest requests left.
+func speaksBefore(a, b ranked) int {
+	if order := refusals(a.state, b.state); order != 0 {
+		return order
+	}
+	if a.state.Allowed {
+		if order := cmp.Compare(a.further, b.further); order != 0 {
+			return order
+		}
+	}
+	return cmp.Or(
+		cmp.Compare(b.state.ResetAfter, a.state.ResetAfter),
+		cmp.Compare(a.state.Policy, b.state.Policy),
+		cmp.Compare(a.state.Rule, b.state.Rule),
+		cmp.Compare(a.state.Limit, b.state.Limit),
+		cmp.Compare(a.state.Kind, b.state.Kind),
+	)
+}
+
+func refusals(a, b LimitState) int {
+	return cmp.Or(
+		first(!a.Allowed, !b.Allowed),
+		first(a.Never, b.Never),
+		cmp.Compare(b.RetryAfter, a.RetryAfter),
+	)
+}
+
+// first puts what is so before what is not.
+func first(a, b bool) int {
+	switch {
+	case a == b:
+		return 0
+	case a:
+		return -1
+	default:
+		return 1
+	}
+}

@@ -1,0 +1,143 @@
+// Copyright The Penstock Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package limiter
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/base64"
+	"fmt"
+	"strconv"
+	"testing"
+	"time"
+
+	"github.com/penstock-dev/penstock/internal/keys"
+	"github.com/penstock-dev/penstock/internal/ruleset"
+	"github.com/penstock-dev/penstock/test/redistest"
+	"github.com/redis/go-redis/v9"
+)
+
+// steppedTime goes before the script's text and answers TIME from a key. Only
+// tests have it: the product's script takes no time from anyone.
+const steppedTime = `
+local server = redis
+local redis = setmetatable({call = function(name, ...)
+  if name == 'TIME' then
+    return server.call('LRANGE', 'test:clock', 0, -1)
+  end
+  return server.call(name, ...)
+end}, {__index = server})
+`
+
+// clocked is a limiter whose clock the test sets, in microseconds.
+type clocked interface {
+	Decider
+	set(t *testing.T, now int64)
+}
+
+type clockedRedis struct {
+	*Redis
+	client redis.UniversalClient
+}
+
+func (c *clockedRedis) set(t *testing.T, now int64) {
+	t.Helper()
+	pipe := c.client.TxPipeline()
+	pipe.Del(t.Context(), "test:clock")
+	pipe.RPush(t.Context(), "test:clock", strconv.FormatInt(now/1e6, 10), strconv.FormatInt(now%1e6, 10))
+	pipe.Expire(t.Context(), "test:clock", time.Hour)
+	if _, err := pipe.Exec(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+}
+
+type clockedMemory struct {
+	*Memory
+	at *int64
+}
+
+func (c *clockedMemory) set(_ *testing.T, now int64) { *c.at = now }
+
+// clockedLimiters are the script on a real Redis and the memory limiter.
+func clockedLimiters(t *testing.T) map[string]clocked {
+	t.Helper()
+	client := clientOf(t, redistest.Start(t))
+	stepped := NewRedis(client, keys.DefaultPrefix, patience)
+	stepped.script = newScript(steppedTime + decideText)
+	t.Cleanup(stepped.Close)
+	at := new(int64)
+	memory := NewMemory(func() time.Time { return time.UnixMicro(*at) }, 0)
+	return map[string]clocked{
+		"redis":  &clockedRedis{Redis: stepped, client: client},
+		"memory": &clockedMemory{Memory: memory, at: at},
+	}
+}
+
+// patience is a deadline for tests whose subject is not the deadline.
+const patience = 10 * time.Second
+
+// clientOf returns a client as the sidecar has one, but patient. When the test
+// ends, every key must have an expiry.
+func clientOf(t *testing.T, server *redistest.Server) *redis.Client {
+	t.Helper()
+	client := server.Client(t)
+	t.Cleanup(func() { requireExpiries(t, client) })
+	return client
+}
+
+// requireExpiries fails the test if a key lives for ever.
+func requireExpiries(t *testing.T, client *redis.Client) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	names := client.Scan(ctx, 0, "*", 1000).Iterator()
+	for names.Next(ctx) {
+		if left, err := client.PTTL(ctx, names.Val()).Result(); err != nil || left == -1 {
+			t.Errorf("key %q has no expiry (%v)", names.Val(), err)
+		}
+	}
+	if err := names.Err(); err != nil {
+		t.Errorf("look for keys without expiry: %v", err)
+	}
+}
+
+// tokenBucketOf is a check of cost 1 on a token bucket for a client.
+func tokenBucketOf(client string, requests, burst int64, window time.Duration) Check {
+	return checkOf(client, ruleset.Limit{
+		Name: "bucket", Algorithm: ruleset.TokenBucket, Requests: requests, Burst: burst, WindowMicros: window.Microseconds(),
+	})
+}
+
+// fixedWindowOf is a check of cost 1 on a fixed window for a client.
+func fixedWindowOf(client string, requests int64, window time.Duration) Check {
+	return checkOf(client, ruleset.Limit{
+		Name: "window", Algorithm: ruleset.FixedWindow, Requests: requests, Burst: requests, WindowMicros: window.Microseconds(),
+	})
+}
+
+// checkOf names the counter as the compiler does: by what a limit is, not by its
+// numbers, so edits of the numbers keep counts.
+func checkOf(client string, limit ruleset.Limit) Check {
+	name := sha256.Sum256(fmt.Append(nil, limit.Name, limit.Algorithm, limit.WindowMicros))
+	limit.Key = base64.RawURLEncoding.EncodeToString(name[:6])
+	identity := sha256.Sum256([]byte(client))
+	return Check{
+		Kind: "RateLimitPolicy", Policy: "policy", Rule: "rule", Limit: &limit, Cost: 1,
+		Identity: base64.RawURLEncoding.EncodeToString(identity[:16]),
+	}
+}
+
+func costing(check Check, cost int64) Check {
+	check.Cost = cost
+	return check
+}
+
+func decide(t *testing.T, limiter Decider, checks ...Check) Decision {
+	t.Helper()
+	decision, err := limiter.Decide(t.Context(), "shop", checks)
+	if err != nil {
+		t.Fatalf("decide: %v", err)
+	}
+	return decision
+}
