@@ -12,10 +12,16 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
-// token is a token of RFC 9110, section 5.6.2: names of headers and methods.
-var token = regexp.MustCompile("^[!#$%&'*+.^_`|~0-9A-Za-z-]+$")
+const (
+	maxHeaderName = 63
+	maxMethod     = 63
+)
 
-const maxHeaderName = 256
+var (
+	// headerName is a token of RFC 9110, section 5.6.2, as the schema has it.
+	headerName = regexp.MustCompile("^[A-Za-z0-9!#$%&'*+.^_|~-]+$")
+	methodName = regexp.MustCompile("^[A-Z][A-Z0-9_-]*$")
+)
 
 // oneOf wants one of the values; an empty value among them makes the field optional.
 func oneOf(found *findings, at *field.Path, value string, values ...string) {
@@ -55,5 +61,3 @@ func (n names) check(at *field.Path, name string) {
 	}
 	n.seen[name] = true
 }
-
-func isToken(text string) bool { return token.MatchString(text) }

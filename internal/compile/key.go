@@ -61,7 +61,7 @@ func compileSource(source *v1alpha1.KeySource, at *field.Path, found *findings) 
 		return ruleset.KeySource{Kind: ruleset.SourceClientIP}, true
 	case source.Header != nil:
 		name := source.Header.Name
-		if !isToken(name) || len(name) > maxHeaderName {
+		if !headerName.MatchString(name) || len(name) > maxHeaderName {
 			found.invalid(at.Child("header", "name"), "%q is not the name of a header: write one such as X-API-Key", name)
 		}
 		return ruleset.KeySource{Kind: ruleset.SourceHeader, Name: strings.ToLower(name)}, true

@@ -100,6 +100,10 @@ func compileWindow(limit *v1alpha1.Limit, at *field.Path, found *findings) time.
 func checkBurst(limit *v1alpha1.Limit, at *field.Path, found *findings) {
 	switch limit.Algorithm {
 	case "", v1alpha1.AlgorithmTokenBucket, v1alpha1.AlgorithmLeakyBucket:
+		if limit.Calendar != nil {
+			found.invalid(at, "has no meaning for a calendar window: remove it, or write a window")
+			return
+		}
 	default:
 		found.invalid(at, "has no meaning for %s: remove it, or use TokenBucket", limit.Algorithm)
 		return

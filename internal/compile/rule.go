@@ -14,7 +14,6 @@ import (
 const (
 	maxMatches = 8
 	maxMethods = 32
-	maxMethod  = 63
 	maxPath    = 512
 )
 
@@ -84,8 +83,8 @@ func compileMatch(m *v1alpha1.Match, matching ruleset.PathMatching, at *field.Pa
 	methods := at.Child("methods")
 	atMost(found, methods, len(m.Methods), maxMethods)
 	for i, method := range m.Methods {
-		if !isToken(method) || len(method) > maxMethod {
-			found.invalid(methods.Index(i), "%q is not a method: write one such as GET, in the case in which it is sent", method)
+		if !methodName.MatchString(method) || len(method) > maxMethod {
+			found.invalid(methods.Index(i), "%q is not a method: write one in upper case, such as GET", method)
 		}
 	}
 	if m.Path != nil {

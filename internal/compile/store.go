@@ -16,17 +16,17 @@ import (
 
 const (
 	maxAddresses = 16
-	// maxDatabase is the highest number of a Redis database that a store may name.
-	maxDatabase = 1<<31 - 1
+	maxDatabase  = 65535
 
-	minTimeout = time.Millisecond
-	maxTimeout = 10 * time.Second
+	minTimeout   = time.Millisecond
+	maxOperation = 10 * time.Second
+	maxDial      = time.Minute
 )
 
 // keyPrefix is what may begin the names of keys: no colon, which parts them, no
 // braces, which mark a hash tag, and nothing that a pattern of an ACL means
 // otherwise.
-var keyPrefix = regexp.MustCompile(`^[A-Za-z0-9]([A-Za-z0-9._-]{0,61}[A-Za-z0-9])?$`)
+var keyPrefix = regexp.MustCompile(`^[a-z0-9]([a-z0-9._-]{0,61}[a-z0-9])?$`)
 
 // Store checks a store: what is not implemented and what is invalid, in that order.
 func Store(store *v1alpha1.RateLimitStore) []v1alpha1.Problem {
@@ -37,22 +37,18 @@ func Store(store *v1alpha1.RateLimitStore) []v1alpha1.Problem {
 	oneOf(found, spec.Child("isolation"), string(s.Isolation), "", "PerNamespace", "Shared")
 	checkAddresses(s, found)
 	if s.Database != nil && (*s.Database < 0 || *s.Database > maxDatabase) {
-		found.invalid(spec.Child("database"), "is %d: write the number of a database, 0 or more", *s.Database)
+		found.invalid(spec.Child("database"), "is %d: write the number of a database, from 0 to %d", *s.Database, maxDatabase)
 	}
-	if s.Isolation == v1alpha1.IsolationShared && s.SidecarCredentials == nil {
-		found.invalid(spec.Child("sidecarCredentials"), "is missing, but isolation Shared needs it: name the Secret with the sidecars' own user")
-	}
-	checkSecret(s.Credentials, spec.Child("credentials"), found)
-	checkSecret(s.SidecarCredentials, spec.Child("sidecarCredentials"), found)
+	checkStoreUsers(s, found)
 	if s.TLS != nil && s.TLS.CASecretRef != nil && s.TLS.CASecretRef.Name == "" {
 		found.invalid(spec.Child("tls", "caSecretRef", "name"), "is empty: name a Secret in the operator's namespace")
 	}
 	if s.KeyPrefix != "" && !keyPrefix.MatchString(s.KeyPrefix) {
-		found.invalid(spec.Child("keyPrefix"), "%q cannot begin the names of keys: write at most 63 letters, digits, dots, hyphens and underscores, with a letter or digit first and last", s.KeyPrefix)
+		found.invalid(spec.Child("keyPrefix"), "%q cannot begin the names of keys: write at most 63 lower case letters, digits, dots, hyphens and underscores, with a letter or digit first and last", s.KeyPrefix)
 	}
 	if s.Timeouts != nil {
-		checkTimeout(s.Timeouts.Operation, spec.Child("timeouts", "operation"), found)
-		checkTimeout(s.Timeouts.Dial, spec.Child("timeouts", "dial"), found)
+		checkTimeout(s.Timeouts.Operation, spec.Child("timeouts", "operation"), maxOperation, found)
+		checkTimeout(s.Timeouts.Dial, spec.Child("timeouts", "dial"), maxDial, found)
 	}
 	return found.problems
 }
@@ -75,13 +71,26 @@ func checkAddresses(s *v1alpha1.RateLimitStoreSpec, found *findings) {
 	}
 }
 
+// checkStoreUsers keeps the operator's own user out of pods.
+func checkStoreUsers(s *v1alpha1.RateLimitStoreSpec, found *findings) {
+	sidecars := spec.Child("sidecarCredentials")
+	if s.Isolation == v1alpha1.IsolationShared && s.SidecarCredentials == nil {
+		found.invalid(sidecars, "is missing, but isolation Shared needs it: name the Secret with the sidecars' own user")
+	}
+	checkSecret(s.Credentials, spec.Child("credentials"), found)
+	checkSecret(s.SidecarCredentials, sidecars, found)
+	if s.Credentials != nil && s.SidecarCredentials != nil && *s.Credentials == *s.SidecarCredentials {
+		found.invalid(sidecars, "names the operator's own Secret, which must not reach a pod: name one with a user for the sidecars")
+	}
+}
+
 func checkSecret(credentials *v1alpha1.Credentials, at *field.Path, found *findings) {
 	if credentials != nil && credentials.SecretRef.Name == "" {
 		found.invalid(at.Child("secretRef", "name"), "is empty: name a Secret in the operator's namespace")
 	}
 }
 
-func checkTimeout(text v1alpha1.Duration, at *field.Path, found *findings) {
+func checkTimeout(text v1alpha1.Duration, at *field.Path, longest time.Duration, found *findings) {
 	if text == "" {
 		return
 	}
@@ -89,7 +98,7 @@ func checkTimeout(text v1alpha1.Duration, at *field.Path, found *findings) {
 	switch {
 	case err != nil:
 		found.invalid(at, "%q %v", text, err)
-	case timeout < minTimeout || timeout > maxTimeout:
-		found.invalid(at, "is %s: write a duration from 1ms to 10s", text)
+	case timeout < minTimeout || timeout > longest:
+		found.invalid(at, "is %s: write a duration from 1ms to %s", text, longest)
 	}
 }

@@ -1,0 +1,135 @@
+// Copyright The Penstock Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package compile
+
+import (
+	"fmt"
+	"net/netip"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/penstock-dev/penstock/internal/match"
+	"github.com/penstock-dev/penstock/internal/ruleset"
+)
+
+func TestLimitsPerRequest(t *testing.T) {
+	t.Parallel()
+	rule := func(limits int, matches ...ruleset.Match) ruleset.Rule {
+		return ruleset.Rule{Limits: make([]ruleset.Limit, limits), Matches: matches}
+	}
+	at := func(kind ruleset.PathMatchType, value string, methods ...string) ruleset.Match {
+		return ruleset.Match{Path: &ruleset.PathMatch{Type: kind, Value: value}, Methods: methods}
+	}
+	const exact, prefix = ruleset.PathExact, ruleset.PathPrefix
+	tests := map[string]struct {
+		rules []ruleset.Rule
+		want  int
+	}{
+		"none":                               {nil, 0},
+		"all overlap":                        {[]ruleset.Rule{rule(2), rule(3)}, 5},
+		"an alternative counts a rule once":  {[]ruleset.Rule{rule(2, at(exact, "/a"), at(exact, "/b"))}, 2},
+		"a prefix holds what is below":       {[]ruleset.Rule{rule(1, at(prefix, "/a")), rule(2, at(exact, "/a/b"))}, 3},
+		"methods apart":                      {[]ruleset.Rule{rule(2, ruleset.Match{Methods: []string{"GET"}}), rule(3, ruleset.Match{Methods: []string{"PUT"}})}, 3},
+		"method and path":                    {[]ruleset.Rule{rule(2, at(prefix, "/a", "GET")), rule(3, at(prefix, "/a", "PUT")), rule(1)}, 4},
+		"four readings meet four paths":      {[]ruleset.Rule{rule(1, at(exact, "/a")), rule(1, at(exact, "/b")), rule(1, at(exact, "/c")), rule(1, at(exact, "/d")), rule(1, at(exact, "/e"))}, 4},
+		"what paths share counts once":       {[]ruleset.Rule{rule(5, at(prefix, "/a")), rule(1, at(exact, "/a/b")), rule(1, at(exact, "/a/c"))}, 7},
+		"spellings of one path are one path": {[]ruleset.Rule{rule(1, at(exact, "/A;v=1")), rule(1, at(exact, "/a")), rule(1, at(exact, "/a/")), rule(1, at(exact, "/b")), rule(1, at(exact, "/c")), rule(1, at(exact, "/d")), rule(1, at(exact, "/e"))}, 6},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			got := limitsPerRequest([]*ruleset.Policy{{Selectors: []ruleset.Selector{{}}, Rules: tc.rules}})
+			if got != tc.want {
+				t.Errorf("%d limits per request, want %d", got, tc.want)
+			}
+		})
+	}
+}
+
+// The bound may be too high, never too low: no pod and no path, as the sidecar
+// matches them, meets more.
+func TestBudgetIsNeverTooLow(t *testing.T) {
+	t.Parallel()
+	segments := []string{"a", "b", "A", "x%2F..", "..", "a%2Fb", "b;p=1", "%2e%2e%2Fa"}
+	rapid.Check(t, func(t *rapid.T) {
+		forms := drawForms(t)
+		bound := limitsPerRequest(forms)
+		rules := &ruleset.RuleSet{Format: ruleset.Format, IdentityKey: []byte("key")}
+		for _, form := range forms {
+			rules.Policies = append(rules.Policies, *form)
+		}
+		labels := map[string]string{"app": rapid.SampledFrom([]string{"a", "b", "c"}).Draw(t, "app"), "tier": rapid.SampledFrom([]string{"x", "y"}).Draw(t, "tier")}
+		matcher, err := match.Compile(rules, labels)
+		if err != nil {
+			t.Fatal(err)
+		}
+		target := ""
+		for range rapid.IntRange(1, 4).Draw(t, "segments") {
+			target += "/" + rapid.SampledFrom(segments).Draw(t, "segment")
+		}
+		result, err := matcher.Match(request{method: rapid.SampledFrom([]string{"GET", "PUT", "HEAD"}).Draw(t, "method"), target: target})
+		if err != nil {
+			t.Fatal(err)
+		}
+		met := 0
+		for _, hit := range result.Hits {
+			met += len(hit.Rule.Limits)
+		}
+		if met > bound {
+			t.Fatalf("%s met %d limits, the bound is %d", target, met, bound)
+		}
+	})
+}
+
+func drawForms(t *rapid.T) []*ruleset.Policy {
+	forms := make([]*ruleset.Policy, rapid.IntRange(1, 6).Draw(t, "policies"))
+	for i := range forms {
+		selector := ruleset.Selector{MatchLabels: map[string]string{}}
+		if rapid.Bool().Draw(t, "by app") {
+			selector.MatchLabels["app"] = rapid.SampledFrom([]string{"a", "b", "c"}).Draw(t, "app")
+		}
+		if rapid.Bool().Draw(t, "by tier") {
+			selector.MatchExpressions = []ruleset.Requirement{{Key: "tier", Operator: "In", Values: []string{rapid.SampledFrom([]string{"x", "y"}).Draw(t, "tier")}}}
+		}
+		forms[i] = &ruleset.Policy{
+			Kind: KindRateLimitPolicy, Name: fmt.Sprint(i), Selectors: []ruleset.Selector{selector},
+			PathMatching: rapid.SampledFrom([]ruleset.PathMatching{ruleset.PathLoose, ruleset.PathStrict}).Draw(t, "matching"),
+		}
+		for range rapid.IntRange(1, 4).Draw(t, "rules") {
+			forms[i].Rules = append(forms[i].Rules, drawRule(t))
+		}
+	}
+	return forms
+}
+
+func drawRule(t *rapid.T) ruleset.Rule {
+	rule := ruleset.Rule{Name: "rule", Limits: make([]ruleset.Limit, rapid.IntRange(1, 8).Draw(t, "limits"))}
+	for range rapid.IntRange(0, 2).Draw(t, "matches") {
+		m := ruleset.Match{}
+		if rapid.Bool().Draw(t, "by path") {
+			m.Path = &ruleset.PathMatch{
+				Type:  rapid.SampledFrom([]ruleset.PathMatchType{ruleset.PathExact, ruleset.PathPrefix}).Draw(t, "type"),
+				Value: rapid.SampledFrom([]string{"/", "/a", "/b", "/a/b", "/a/a", "/b/a", "/x"}).Draw(t, "path"),
+			}
+		}
+		if rapid.Bool().Draw(t, "by method") || m.Path == nil {
+			m.Methods = []string{rapid.SampledFrom([]string{"GET", "PUT"}).Draw(t, "method")}
+		}
+		rule.Matches = append(rule.Matches, m)
+	}
+	return rule
+}
+
+// request is a request as matching sees it.
+type request struct {
+	method, target string
+}
+
+func (r request) Method() string       { return r.method }
+func (r request) Target() string       { return r.target }
+func (request) Host() string           { return "shop.example.com" }
+func (request) Header(string) []string { return nil }
+func (request) Peer() netip.Addr       { return netip.MustParseAddr("192.0.2.1") }
+func (request) LocalPort() int32       { return 8080 }

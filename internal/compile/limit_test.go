@@ -1,0 +1,107 @@
+// Copyright The Penstock Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package compile
+
+import (
+	"math/big"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"github.com/penstock-dev/penstock/api/v1alpha1"
+	"github.com/penstock-dev/penstock/internal/ruleset"
+)
+
+func TestParseDuration(t *testing.T) {
+	t.Parallel()
+	tests := map[v1alpha1.Duration]struct {
+		want    time.Duration
+		wantErr bool
+	}{
+		"1s": {want: time.Second}, "1m30s": {want: 90 * time.Second}, "10ms": {want: 10 * time.Millisecond},
+		"9600h": {want: 9600 * time.Hour}, "0s": {}, "1h1m1s1ms": {want: time.Hour + time.Minute + time.Second + time.Millisecond},
+		"": {wantErr: true}, "1": {wantErr: true}, "1.5s": {wantErr: true}, "-1s": {wantErr: true}, "1d": {wantErr: true},
+		"1us": {wantErr: true}, "100000s": {wantErr: true}, "1h1m1s1ms1h": {wantErr: true}, " 1s": {wantErr: true}, "1s\n": {wantErr: true},
+	}
+	for text, tc := range tests {
+		t.Run(string(text), func(t *testing.T) {
+			t.Parallel()
+			got, err := parseDuration(text)
+			if got != tc.want || (err != nil) != tc.wantErr {
+				t.Errorf("parseDuration(%q) = %v, %v; want %v, error %t", text, got, err, tc.want, tc.wantErr)
+			}
+		})
+	}
+}
+
+func TestParseLooseness(t *testing.T) {
+	t.Parallel()
+	tests := map[string]struct {
+		want    int64
+		wantErr bool
+	}{
+		"1.5": {want: 1500}, "1": {want: 1000}, "0.001": {want: 1}, "999.999": {want: 999999}, "1.05": {want: 1050}, "01": {want: 1000},
+		"": {wantErr: true}, "0": {wantErr: true}, "0.000": {wantErr: true}, "1.": {wantErr: true}, ".5": {wantErr: true},
+		"1.0001": {wantErr: true}, "1e3": {wantErr: true}, "-1": {wantErr: true}, "1000": {wantErr: true}, "1,5": {wantErr: true},
+	}
+	for text, tc := range tests {
+		t.Run(text, func(t *testing.T) {
+			t.Parallel()
+			got, err := parseLooseness(text)
+			if got != tc.want || (err != nil) != tc.wantErr {
+				t.Errorf("parseLooseness(%q) = %d, %v; want %d, error %t", text, got, err, tc.want, tc.wantErr)
+			}
+		})
+	}
+}
+
+func TestFillTimeIsComparedExactly(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		burst := rapid.Int64Range(1, maxRequests).Draw(t, "burst")
+		window := rapid.Int64Range(minWindow.Microseconds(), maxWindow.Microseconds()).Draw(t, "window")
+		requests := rapid.Int64Range(1, maxRequests).Draw(t, "requests")
+		fill := new(big.Rat).SetFrac(
+			new(big.Int).Mul(big.NewInt(burst), big.NewInt(window)), big.NewInt(requests))
+		want := fill.Cmp(new(big.Rat).SetInt64(maxFill.Microseconds())) > 0
+		if got := fillExceeds(burst, window, requests); got != want {
+			t.Fatalf("fillExceeds(%d, %d, %d) = %t, want %t", burst, window, requests, got, want)
+		}
+	})
+}
+
+func TestLimitKeyDependsOnNamesAlgorithmAndWindow(t *testing.T) {
+	t.Parallel()
+	limit := ruleset.Limit{Name: "minute", Algorithm: ruleset.TokenBucket, Requests: 60, WindowMicros: 60e6, Burst: 60}
+	base := limitKey("RateLimitPolicy", "web", "login", "", &limit)
+	if base != "Jyuoh2il" {
+		// Another key would start all counts afresh with the next version.
+		t.Errorf("the key is %q, want that of versions before", base)
+	}
+	edited := limit
+	edited.Requests, edited.Burst = 100, 200
+	if got := limitKey("RateLimitPolicy", "web", "login", "", &edited); got != base {
+		t.Errorf("an edit of requests and burst changed the key from %q to %q", base, got)
+	}
+	window, algorithm := limit, limit
+	window.WindowMicros++
+	algorithm.Algorithm = ruleset.FixedWindow
+	others := map[string]string{
+		"kind":      limitKey("ClusterRateLimitPolicy", "web", "login", "", &limit),
+		"policy":    limitKey("RateLimitPolicy", "api", "login", "", &limit),
+		"rule":      limitKey("RateLimitPolicy", "web", "search", "", &limit),
+		"tier":      limitKey("RateLimitPolicy", "web", "login", "pro", &limit),
+		"window":    limitKey("RateLimitPolicy", "web", "login", "", &window),
+		"algorithm": limitKey("RateLimitPolicy", "web", "login", "", &algorithm),
+		"boundary":  limitKey("RateLimitPolicy", "webl", "ogin", "", &limit),
+	}
+	seen := map[string]string{base: "the limit itself"}
+	for what, key := range others {
+		if other, taken := seen[key]; taken {
+			t.Errorf("another %s has the key of %s", what, other)
+		}
+		seen[key] = "another " + what
+	}
+}

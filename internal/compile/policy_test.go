@@ -1,0 +1,198 @@
+// Copyright The Penstock Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package compile
+
+import (
+	"strings"
+	"testing"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/penstock-dev/penstock/api/v1alpha1"
+)
+
+func TestInvalidFieldsAreNamedWithTheirMend(t *testing.T) {
+	t.Parallel()
+	type policy = v1alpha1.RateLimitPolicy
+	tests := map[string]struct {
+		change      func(*policy)
+		wantField   string
+		wantMessage string
+	}{
+		"no pods": {
+			func(p *policy) { p.Spec.Selector = nil },
+			"spec", "name workloads in targetRefs",
+		},
+		"targetRefs and selector": {
+			func(p *policy) {
+				p.Spec.TargetRefs = []v1alpha1.TargetReference{{Group: "apps", Kind: "Deployment", Name: "web"}}
+			},
+			"spec.selector", "remove one of them",
+		},
+		"kind of a target": {
+			func(p *policy) {
+				p.Spec.Selector = nil
+				p.Spec.TargetRefs = []v1alpha1.TargetReference{{Group: "apps", Kind: "ReplicaSet", Name: "web"}}
+			},
+			"spec.targetRefs[0].kind", "Deployment, StatefulSet, DaemonSet, Service",
+		},
+		"group of a Service": {
+			func(p *policy) {
+				p.Spec.Selector = nil
+				p.Spec.TargetRefs = []v1alpha1.TargetReference{{Group: "apps", Kind: "Service", Name: "web"}}
+			},
+			"spec.targetRefs[0].group", `group ""`,
+		},
+		"target without a name": {targeting(""), "spec.targetRefs[0].name", "name a Deployment"},
+		"target twice":          {targeting("web", "web"), "spec.targetRefs[1]", "same target"},
+		"operator of a selector": {
+			func(p *policy) {
+				p.Spec.Selector = &metav1.LabelSelector{MatchExpressions: []metav1.LabelSelectorRequirement{{Key: "app", Operator: "Near"}}}
+			},
+			"spec.selector.matchExpressions[0].operator", "not a valid selector operator",
+		},
+		"mode":          {func(p *policy) { p.Spec.Mode = "Off" }, "spec.mode", "Enforce, Disabled"},
+		"pathMatching":  {func(p *policy) { p.Spec.PathMatching = "Lax" }, "spec.pathMatching", "Loose, Strict"},
+		"client source": {func(p *policy) { p.Spec.ClientIP = &v1alpha1.ClientIP{Source: "Socket"} }, "spec.clientIP.source", "Peer"},
+		"prefix length": {
+			func(p *policy) { p.Spec.ClientIP = &v1alpha1.ClientIP{IPv6PrefixLength: new(int32(129))} },
+			"spec.clientIP.ipv6PrefixLength", "from 1 to 128",
+		},
+		"onAllowed": {
+			func(p *policy) { p.Spec.Response = &v1alpha1.PolicyResponse{OnAllowed: "Never"} },
+			"spec.response.onAllowed", "Include, Omit",
+		},
+		"unknown headers": {headers("Draft10"), "spec.response.headers[0]", "RateLimit, XRateLimit, Draft03, None"},
+		"headers twice":   {headers("RateLimit", "RateLimit"), "spec.response.headers[1]", "twice"},
+		"None and others": {headers("None", "RateLimit"), "spec.response.headers[0]", "None cannot stand"},
+		"no rules":        {func(p *policy) { p.Spec.Rules = nil }, "spec.rules", "at least one"},
+		"too many rules": {
+			func(p *policy) { p.Spec.Rules = make([]v1alpha1.Rule, 65) }, "spec.rules", "at most 64",
+		},
+		"name of a rule": {func(p *policy) { p.Spec.Rules[0].Name = "Log_in" }, "spec.rules[0].name", "lower case"},
+		"rule twice": {
+			func(p *policy) { p.Spec.Rules = append(p.Spec.Rules, p.Spec.Rules[0]) },
+			"spec.rules[1].name", "another",
+		},
+		"mode of a rule": {inRule(func(r *v1alpha1.Rule) { r.Mode = "Off" }), "spec.rules[0].mode", "Disabled"},
+		"scope":          {inRule(func(r *v1alpha1.Rule) { r.Scope = "Node" }), "spec.rules[0].scope", "Policy"},
+		"precision":      {inRule(func(r *v1alpha1.Rule) { r.Precision = "Rough" }), "spec.rules[0].precision", "Exact"},
+		"onStoreFailure": {inRule(func(r *v1alpha1.Rule) { r.OnStoreFailure = "Open" }), "spec.rules[0].onStoreFailure", "Local, Allow, Deny"},
+		"local without Local": {
+			inRule(func(r *v1alpha1.Rule) {
+				r.OnStoreFailure, r.Local = v1alpha1.OnStoreFailureDeny, &v1alpha1.Local{}
+			}),
+			"spec.rules[0].local", "no effect with onStoreFailure Deny",
+		},
+		"looseness": {
+			inRule(func(r *v1alpha1.Rule) { r.Local = &v1alpha1.Local{Looseness: "1,5"} }),
+			"spec.rules[0].local.looseness", "such as 1.5",
+		},
+		"empty match": {
+			inRule(func(r *v1alpha1.Rule) { r.Matches = []v1alpha1.Match{{}} }),
+			"spec.rules[0].matches[0]", "match every request",
+		},
+		"method": {
+			inRule(func(r *v1alpha1.Rule) { r.Matches = []v1alpha1.Match{{Methods: []string{"GET", "get"}}} }),
+			"spec.rules[0].matches[0].methods[1]", "upper case",
+		},
+		"type of a path":     {path("Suffix", "/a"), "spec.rules[0].matches[0].path.type", "PathPrefix"},
+		"path without slash": {path("", "login"), "spec.rules[0].matches[0].path.value", `"/login"`},
+		"path not canonical": {path("Exact", "/a//b/../c"), "spec.rules[0].matches[0].path.value", `"/a/c"`},
+		"path with query":    {path("Exact", "/a?b"), "spec.rules[0].matches[0].path.value", `"/a"`},
+		"path too long":      {path("", "/"+strings.Repeat("a", 512)), "spec.rules[0].matches[0].path.value", "at most 512"},
+		"name of a key": {
+			inRule(func(r *v1alpha1.Rule) {
+				r.Key = []v1alpha1.KeyPart{{Name: "", From: []v1alpha1.KeySource{{ClientIP: &v1alpha1.ClientIPKey{}}}}}
+			}),
+			"spec.rules[0].key[0].name", "lower case",
+		},
+		"key without source": {
+			inRule(func(r *v1alpha1.Rule) { r.Key = []v1alpha1.KeyPart{{Name: "client"}} }),
+			"spec.rules[0].key[0].from", "clientIP: {}",
+		},
+		"onMissing": {
+			inRule(func(r *v1alpha1.Rule) {
+				r.Key = []v1alpha1.KeyPart{{Name: "client", OnMissing: "Drop", From: []v1alpha1.KeySource{{ClientIP: &v1alpha1.ClientIPKey{}}}}}
+			}),
+			"spec.rules[0].key[0].onMissing", "Share, Skip, Deny",
+		},
+		"empty source": {source(v1alpha1.KeySource{}), "spec.rules[0].key[0].from[0]", "exactly one source"},
+		"two sources in one": {
+			source(v1alpha1.KeySource{ClientIP: &v1alpha1.ClientIPKey{}, Header: &v1alpha1.HeaderName{Name: "A"}}),
+			"spec.rules[0].key[0].from[0]", "an entry of its own",
+		},
+		"header name": {
+			source(v1alpha1.KeySource{Header: &v1alpha1.HeaderName{Name: "X API"}}),
+			"spec.rules[0].key[0].from[0].header.name", "X-API-Key",
+		},
+		"no limits": {inRule(func(r *v1alpha1.Rule) { r.Limits = nil }), "spec.rules[0].limits", "at least one"},
+		"limit twice": {
+			inRule(func(r *v1alpha1.Rule) { r.Limits = append(r.Limits, r.Limits[0]) }),
+			"spec.rules[0].limits[1].name", "another",
+		},
+		"algorithm":         {inLimit(func(l *v1alpha1.Limit) { l.Algorithm = "Bucket" }), "spec.rules[0].limits[0].algorithm", "TokenBucket"},
+		"requests 0":        {requests(0), "spec.rules[0].limits[0].requests", "from 1 to 2147483648"},
+		"too many requests": {requests(1<<31 + 1), "spec.rules[0].limits[0].requests", "from 1 to 2147483648"},
+		"no window":         {inLimit(func(l *v1alpha1.Limit) { l.Window = "" }), "spec.rules[0].limits[0].window", "such as 1m"},
+		"fraction":          {inLimit(func(l *v1alpha1.Limit) { l.Window = "1.5s" }), "spec.rules[0].limits[0].window", "such as 1m30s"},
+		"window too short":  {inLimit(func(l *v1alpha1.Limit) { l.Window = "9ms" }), "spec.rules[0].limits[0].window", "from 10ms"},
+		"window too long":   {inLimit(func(l *v1alpha1.Limit) { l.Window = "9600h1ms" }), "spec.rules[0].limits[0].window", "9600h"},
+		"window and calendar": {
+			inLimit(func(l *v1alpha1.Limit) { l.Calendar = &v1alpha1.Calendar{Period: v1alpha1.CalendarDay} }),
+			"spec.rules[0].limits[0].window", "remove one of them",
+		},
+		"burst 0": {inLimit(func(l *v1alpha1.Limit) { l.Burst = new(int64(0)) }), "spec.rules[0].limits[0].burst", "from 1 to"},
+		"burst of a window": {
+			inLimit(func(l *v1alpha1.Limit) { l.Algorithm, l.Burst = v1alpha1.AlgorithmFixedWindow, new(int64(5)) }),
+			"spec.rules[0].limits[0].burst", "use TokenBucket",
+		},
+		"bucket that takes too long": {
+			inLimit(func(l *v1alpha1.Limit) { l.Requests, l.Window, l.Burst = 1, "9600h", new(int64(10)) }),
+			"spec.rules[0].limits[0]", "10 years",
+		},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			result, rules := compileOne(t, nil, nil, newPolicy("web", tc.change))
+			if result.Reason != v1alpha1.ReasonInvalid {
+				t.Errorf("reason %q, want %q", result.Reason, v1alpha1.ReasonInvalid)
+			}
+			if result.ActiveGeneration != 0 || len(rules.Policies) != 0 {
+				t.Errorf("an invalid policy is in force: %+v", rules.Policies)
+			}
+			for _, problem := range result.Problems {
+				if problem.Field == tc.wantField && strings.Contains(problem.Message, tc.wantMessage) {
+					return
+				}
+			}
+			t.Errorf("problems %+v, want one of %s with %q", result.Problems, tc.wantField, tc.wantMessage)
+		})
+	}
+}
+
+func headers(families ...v1alpha1.HeaderFamily) func(*v1alpha1.RateLimitPolicy) {
+	return func(p *v1alpha1.RateLimitPolicy) { p.Spec.Response = &v1alpha1.PolicyResponse{Headers: families} }
+}
+
+func inRule(change func(*v1alpha1.Rule)) func(*v1alpha1.RateLimitPolicy) {
+	return func(p *v1alpha1.RateLimitPolicy) { change(&p.Spec.Rules[0]) }
+}
+
+func inLimit(change func(*v1alpha1.Limit)) func(*v1alpha1.RateLimitPolicy) {
+	return func(p *v1alpha1.RateLimitPolicy) { change(&p.Spec.Rules[0].Limits[0]) }
+}
+
+func source(source v1alpha1.KeySource) func(*v1alpha1.RateLimitPolicy) {
+	return inRule(func(r *v1alpha1.Rule) {
+		r.Key = []v1alpha1.KeyPart{{Name: "client", From: []v1alpha1.KeySource{source}}}
+	})
+}
+
+func path(kind v1alpha1.PathMatchType, value string) func(*v1alpha1.RateLimitPolicy) {
+	return inRule(func(r *v1alpha1.Rule) {
+		r.Matches = []v1alpha1.Match{{Path: &v1alpha1.PathMatch{Type: kind, Value: value}}}
+	})
+}
