@@ -1,0 +1,140 @@
+// Copyright The Penstock Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package controllers
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"time"
+
+	"github.com/penstock-dev/penstock/internal/ruleset"
+	"github.com/penstock-dev/penstock/internal/store"
+)
+
+// pruneAfter is how old the ack of an unknown pod must be before it is deleted: the
+// cache may hear of a pod later than the store does.
+const pruneAfter = time.Minute
+
+// loadPublished finds out what is in force before anything is published: without
+// it a restarted operator would take the last valid form of an invalid policy out
+// of force. It stands in the store, or if the store lost it, in the Secret.
+func (r *NamespaceReconciler) loadPublished(ctx context.Context, s *scope, m *memory, live *liveStore, storeErr error) error {
+	if m.loaded || storeErr != nil && m.published != nil {
+		return nil
+	}
+	found, err := r.secrets.snapshot(ctx, s.name)
+	if err != nil {
+		return err
+	}
+	if storeErr == nil {
+		ctx, cancel := context.WithTimeout(ctx, storeTimeout)
+		defer cancel()
+		standing, err := live.Load(ctx, s.name)
+		if errors.Is(err, store.ErrCorrupt) {
+			standing, err = ruleset.Published{}, nil
+		}
+		if err != nil {
+			r.stores.Failed(m.storeName, err)
+			return fmt.Errorf("load what is in force: %w", err)
+		}
+		if standing.Sequence >= found.Sequence {
+			found = standing
+		}
+	}
+	m.published, m.inputs = nil, ""
+	if rs, err := ruleset.Decode(found.Body); found.Sequence > 0 && err == nil {
+		m.published = rs
+	}
+	m.loaded = storeErr == nil
+	return nil
+}
+
+// standing is what the store had before a pass changed it.
+type standing struct {
+	// live are the live pods that stand there; nil if none do.
+	live map[string]int64
+}
+
+// publish makes a rule set the one in force, or proves that it is. Where it does
+// not fit, the last one stays, and is kept from vanishing.
+func publish(ctx context.Context, live *liveStore, m *memory, rs *ruleset.RuleSet) (standing, error) {
+	if m.tooLarge != nil && m.tooLargeFor == rs {
+		rs = m.published
+	}
+	if rs == nil {
+		return standing{}, nil
+	}
+	if m.published == rs && m.publication.Sequence > 0 {
+		head, err := live.Head(ctx, rs.Namespace)
+		if err != nil {
+			return standing{}, err
+		}
+		if head.Sequence == m.publication.Sequence && head.Revision == m.publication.Revision {
+			return standing{live: head.LivePods}, nil
+		}
+	}
+	publication, err := live.Publish(ctx, rs)
+	switch {
+	case errors.Is(err, ruleset.ErrTooLarge):
+		m.tooLarge, m.tooLargeFor = err, rs
+		return publishLast(ctx, live, m)
+	case err != nil:
+		return standing{}, err
+	}
+	if m.compiled.RuleSet == rs {
+		m.tooLarge, m.tooLargeFor = nil, nil
+	}
+	m.published, m.publication = rs, publication
+	return standing{}, nil
+}
+
+// publishLast keeps the last rule set that fits.
+func publishLast(ctx context.Context, live *liveStore, m *memory) (standing, error) {
+	if m.published == nil {
+		return standing{}, nil
+	}
+	publication, err := live.Publish(ctx, m.published)
+	if err != nil {
+		return standing{}, err
+	}
+	m.publication = publication
+	return standing{}, nil
+}
+
+// setLive writes the live pods if others stand there.
+func (s standing) setLive(ctx context.Context, live *liveStore, namespace string, counts map[string]int64) error {
+	if s.live != nil && maps.Equal(s.live, counts) {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, storeTimeout)
+	defer cancel()
+	return live.SetLive(ctx, namespace, counts)
+}
+
+// readAcks reads what the namespace's sidecars say, and forgets pods that are gone.
+func (r *NamespaceReconciler) readAcks(ctx context.Context, s *scope, m *memory, live *liveStore) (ackView, error) {
+	acks, storeNow, err := live.ReadAcks(ctx, s.name)
+	if err != nil {
+		return ackView{}, err
+	}
+	now := r.now()
+	if m.listeningSince.IsZero() {
+		m.listeningSince = now
+	}
+	var gone []string
+	for uid, ack := range acks {
+		age := storeNow.Sub(ack.Time)
+		m.lastSeen[uid] = now.Add(-age)
+		if !s.podUIDs[uid] && age > pruneAfter {
+			gone = append(gone, uid)
+		}
+	}
+	maps.DeleteFunc(m.lastSeen, func(uid string, _ time.Time) bool { return !s.podUIDs[uid] })
+	if err := live.PruneAcks(ctx, s.name, gone); err != nil {
+		return ackView{}, err
+	}
+	return ackView{now: now, listeningSince: m.listeningSince, acks: acks, lastSeen: maps.Clone(m.lastSeen)}, nil
+}
