@@ -11,6 +11,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"flag"
@@ -36,7 +37,7 @@ func main() {
 	var o options
 	flag.StringVar(&o.Root, "root", "../..", "the repository's root")
 	flag.StringVar(&o.Out, "out", "../../bin/images", "folder for the archives")
-	flag.StringVar(&o.Version, "version", "dev", "version to stamp into manager and sidecar")
+	flag.StringVar(&o.Version, "version", cmp.Or(os.Getenv("VERSION"), "dev"), "version to stamp into manager and sidecar; default: the variable VERSION, else dev")
 	flag.Parse()
 	o.Names = flag.Args()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
