@@ -41,6 +41,7 @@ generate: ## Write generated code, CRDs and roles anew.
 
 .PHONY: images
 images: ## Build the container images into bin/images, without Docker.
+	if [ "$$(id -u)" = 0 ]; then go run ./hack/cluster packages; fi
 	VERSION=$(VERSION) go -C hack/images run .
 
 ##@ Check
@@ -48,6 +49,7 @@ images: ## Build the container images into bin/images, without Docker.
 .PHONY: test
 test: controlplane redis-server ## Run every test but the real-cluster ones.
 	go run ./hack/testrun $(TEST_PACKAGES)
+	go -C hack/images test ./...
 
 .PHONY: e2e
 e2e: ## Run the tests on a real cluster: the local one, or E2E_KUBECONFIG with E2E_IMAGES.
@@ -72,7 +74,7 @@ verify: ## Check that generated files are current and modules are tidy.
 ##@ A cluster
 
 .PHONY: cluster
-cluster: ## Start the local single-node cluster (root on Linux).
+cluster: images ## Start the local single-node cluster (root on Linux).
 	go run ./hack/cluster up
 
 .PHONY: cluster-down

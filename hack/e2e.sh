@@ -10,6 +10,9 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 
 unset KUBECONFIG
+# kubectl keeps discovery by address, which a re-made cluster shares with the last.
+KUBECACHEDIR=$(mktemp -d)
+export KUBECACHEDIR
 go run ./hack/controlplane
 export E2E_KUBECTL=$PWD/bin/controlplane/kubectl
 go test -tags=e2e -c -o bin/e2e.test ./test/e2e
@@ -26,5 +29,6 @@ else
   export E2E_KUBECONFIG=/var/lib/penstock-cluster/kubeconfig E2E_IMAGES=penstock.local
   enter=(nsenter --net=/run/netns/penstock --)
 fi
+trap 'rm -rf "$KUBECACHEDIR"' EXIT
 cd test/e2e
-exec "${enter[@]}" ../../bin/e2e.test -test.v -test.count=1 -test.timeout=20m "$@"
+"${enter[@]}" ../../bin/e2e.test -test.v -test.count=1 -test.timeout=20m "$@"
