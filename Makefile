@@ -48,8 +48,8 @@ images: ## Build the container images into bin/images, without Docker.
 
 .PHONY: test
 test: controlplane redis-server ## Run every test but the real-cluster ones.
-	go run ./hack/testrun $(TEST_PACKAGES)
 	go -C hack/images test ./...
+	go run ./hack/testrun $(TEST_PACKAGES)
 
 .PHONY: e2e
 e2e: ## Run the tests on a real cluster: the local one, or E2E_KUBECONFIG with E2E_IMAGES.
