@@ -36,7 +36,7 @@ build: ## Build the programs into bin/.
 .PHONY: generate
 generate: ## Write generated code, CRDs and roles anew.
 	$(TOOL) controller-gen object paths=./api/...
-	$(TOOL) controller-gen crd paths=./api/... output:crd:dir=config/crd
+	$(TOOL) controller-gen crd paths=./api/... output:crd:dir=config/crd/bases
 	$(TOOL) controller-gen rbac:roleName=manager paths="{./controllers/...,./internal/webhook/...}" output:rbac:dir=config/rbac
 
 .PHONY: images

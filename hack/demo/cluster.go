@@ -16,7 +16,6 @@ import (
 
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/envtest"
-
 )
 
 //go:embed objects/*.yaml
@@ -37,7 +36,7 @@ func startCluster(bin, scratch string) (*cluster, error) {
 	}
 	environment := &envtest.Environment{
 		BinaryAssetsDirectory: assets,
-		CRDDirectoryPaths:     []string{"config/crd"},
+		CRDDirectoryPaths:     []string{"config/crd/bases"},
 		ErrorIfCRDPathMissing: true,
 	}
 	config, err := environment.Start()
