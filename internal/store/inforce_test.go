@@ -209,3 +209,18 @@ func TestInForceIgnoresAnEmptySnapshot(t *testing.T) {
 		t.Error("an empty snapshot was put in force")
 	}
 }
+
+func TestInForceReadsNoBodyOfANewerFormat(t *testing.T) {
+	t.Parallel()
+	seen := &observer{}
+	f := NewInForce(shop, seen.events())
+	// The body would decode: the format that the store names is believed first.
+	published := snapshot(t, 1, policies("web=a"))
+	found := head{sequence: 1, revision: published.Revision, format: ruleset.Format + 1}
+	if err := f.accept(found, func() []byte { return published.Body }); !errors.Is(err, ruleset.ErrUnsupportedFormat) {
+		t.Errorf("accept: %v, want ErrUnsupportedFormat", err)
+	}
+	if diff := cmp.Diff(Standing{Problem: ProblemUnsupportedFormat}, f.Standing()); diff != "" {
+		t.Errorf("standing (-want +got):\n%s", diff)
+	}
+}

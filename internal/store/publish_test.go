@@ -136,6 +136,9 @@ func TestPublishMendsWhatAHandDamaged(t *testing.T) {
 		"policies no JSON": func(t *testing.T, c redis.UniversalClient) error {
 			return c.HSet(t.Context(), rulesKey, "policies", "{").Err()
 		},
+		"policies of another revision": func(t *testing.T, c redis.UniversalClient) error {
+			return c.HSet(t.Context(), rulesKey, "policies", `{"RateLimitPolicy/web":{"revision":"z","sequence":1}}`).Err()
+		},
 		"another type": func(t *testing.T, c redis.UniversalClient) error {
 			return c.Set(t.Context(), rulesKey, "x", time.Minute).Err()
 		},
