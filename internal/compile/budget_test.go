@@ -52,7 +52,7 @@ func TestLimitsPerRequest(t *testing.T) {
 // matches them, meets more.
 func TestBudgetIsNeverTooLow(t *testing.T) {
 	t.Parallel()
-	segments := []string{"a", "b", "A", "x%2F..", "..", "a%2Fb", "b;p=1", "%2e%2e%2Fa"}
+	segments := []string{"a", "b", "A", "..", "a%2Fb", "b;p=1", "%2e%2e%2Fa"}
 	rapid.Check(t, func(t *rapid.T) {
 		forms := drawForms(t)
 		bound := limitsPerRequest(forms)
@@ -65,9 +65,13 @@ func TestBudgetIsNeverTooLow(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		target := ""
-		for range rapid.IntRange(1, 4).Draw(t, "segments") {
-			target += "/" + rapid.SampledFrom(segments).Draw(t, "segment")
+		// The app may read this one as /b, and as /b/a.
+		target := "/b/a%2Fb/.."
+		if rapid.Bool().Draw(t, "any target") {
+			target = ""
+			for range rapid.IntRange(1, 4).Draw(t, "segments") {
+				target += "/" + rapid.SampledFrom(segments).Draw(t, "segment")
+			}
 		}
 		result, err := matcher.Match(request{method: rapid.SampledFrom([]string{"GET", "PUT", "HEAD"}).Draw(t, "method"), target: target})
 		if err != nil {
@@ -84,7 +88,7 @@ func TestBudgetIsNeverTooLow(t *testing.T) {
 }
 
 func drawForms(t *rapid.T) []*ruleset.Policy {
-	forms := make([]*ruleset.Policy, rapid.IntRange(1, 6).Draw(t, "policies"))
+	forms := make([]*ruleset.Policy, rapid.IntRange(1, 4).Draw(t, "policies"))
 	for i := range forms {
 		selector := ruleset.Selector{MatchLabels: map[string]string{}}
 		if rapid.Bool().Draw(t, "by app") {
@@ -106,15 +110,15 @@ func drawForms(t *rapid.T) []*ruleset.Policy {
 
 func drawRule(t *rapid.T) ruleset.Rule {
 	rule := ruleset.Rule{Name: "rule", Limits: make([]ruleset.Limit, rapid.IntRange(1, 8).Draw(t, "limits"))}
-	for range rapid.IntRange(0, 2).Draw(t, "matches") {
+	for range rapid.SampledFrom([]int{0, 1, 1, 1, 1, 2}).Draw(t, "matches") {
 		m := ruleset.Match{}
-		if rapid.Bool().Draw(t, "by path") {
+		if rapid.IntRange(0, 4).Draw(t, "by path") > 0 {
 			m.Path = &ruleset.PathMatch{
 				Type:  rapid.SampledFrom([]ruleset.PathMatchType{ruleset.PathExact, ruleset.PathPrefix}).Draw(t, "type"),
-				Value: rapid.SampledFrom([]string{"/", "/a", "/b", "/a/b", "/a/a", "/b/a", "/x"}).Draw(t, "path"),
+				Value: rapid.SampledFrom([]string{"/a", "/b", "/a/b", "/b/a"}).Draw(t, "path"),
 			}
 		}
-		if rapid.Bool().Draw(t, "by method") || m.Path == nil {
+		if rapid.IntRange(0, 3).Draw(t, "by method") == 0 || m.Path == nil {
 			m.Methods = []string{rapid.SampledFrom([]string{"GET", "PUT"}).Draw(t, "method")}
 		}
 		rule.Matches = append(rule.Matches, m)
