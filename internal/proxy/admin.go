@@ -1,0 +1,54 @@
+// Copyright The Penstock Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package proxy
+
+import (
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+
+	"github.com/prometheus/client_golang/prometheus/promhttp"
+)
+
+// adminServer serves probes and metrics.
+type adminServer struct {
+	http     *http.Server
+	listener net.Listener
+}
+
+func newAdminServer(s *Server) *adminServer {
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { writeState(w, http.StatusOK, "ok") })
+	mux.HandleFunc("GET /readyz", s.serveReadiness)
+	mux.Handle("GET /metrics", promhttp.HandlerFor(s.metrics.Registry, promhttp.HandlerOpts{
+		ErrorLog: slog.NewLogLogger(s.logger.Handler(), slog.LevelError),
+	}))
+	return &adminServer{http: &http.Server{
+		Handler: mux, ReadHeaderTimeout: readHeaderTimeout, IdleTimeout: idleTimeout,
+		ErrorLog: slog.NewLogLogger(s.logger.Handler(), slog.LevelDebug),
+	}}
+}
+
+// serveReadiness says whether requests are to be sent here. It does not depend on
+// the store: without it the app would be out of service, too.
+func (s *Server) serveReadiness(w http.ResponseWriter, _ *http.Request) {
+	switch {
+	case s.draining.Load():
+		writeState(w, http.StatusServiceUnavailable, "draining")
+	case !s.gate.isOpen():
+		writeState(w, http.StatusServiceUnavailable, "waiting for the first rules")
+	case s.gate.current.Load() == nil:
+		writeState(w, http.StatusOK, "ok, without rules: none came in time")
+	default:
+		writeState(w, http.StatusOK, "ok")
+	}
+}
+
+func writeState(w http.ResponseWriter, status int, text string) {
+	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
+	w.WriteHeader(status)
+	// A prober that has left needs no answer.
+	_, _ = io.WriteString(w, text+"\n")
+}

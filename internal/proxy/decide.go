@@ -1,0 +1,112 @@
+// Copyright The Penstock Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package proxy
+
+import (
+	"context"
+
+	"github.com/penstock-dev/penstock/internal/limiter"
+	"github.com/penstock-dev/penstock/internal/match"
+	"github.com/penstock-dev/penstock/internal/ruleset"
+)
+
+// Decider decides whether a request may pass. A verdict is never an error: an
+// error says that there is none.
+type Decider interface {
+	Decide(ctx context.Context, namespace string, checks []limiter.Check) (limiter.Decision, error)
+}
+
+// checksFor lists the limits of all rules that a request meets.
+func checksFor(rules *Rules, hits []match.Hit) []limiter.Check {
+	count := 0
+	for i := range hits {
+		count += len(hits[i].Rule.Limits)
+	}
+	checks := make([]limiter.Check, 0, count)
+	for i := range hits {
+		policy, rule := hits[i].Policy, hits[i].Rule
+		for j := range rule.Limits {
+			checks = append(checks, limiter.Check{
+				Kind: policy.Kind, Policy: policy.Name, Rule: rule.Name,
+				Limit: &rule.Limits[j], Identity: hits[i].Identity, Cost: 1,
+				OnStoreFailure: rule.OnStoreFailure, LoosenessMilli: rule.LoosenessMilli,
+				LivePods: rules.livePods(policy.Kind, policy.Name),
+			})
+		}
+	}
+	return checks
+}
+
+// undecided is the decision where the decider gave none: a rule that says Deny
+// refuses, any other admits.
+func undecided(checks []limiter.Check) limiter.Decision {
+	decision := limiter.Decision{Allowed: true, Source: limiter.StoreAllowed}
+	for i := range checks {
+		check := &checks[i]
+		state := limiter.LimitState{
+			Kind: check.Kind, Policy: check.Policy, Rule: check.Rule, Limit: check.Limit.Name,
+			Identity: check.Identity, Allowed: true, Source: limiter.StoreAllowed,
+		}
+		if check.OnStoreFailure == ruleset.FailDeny {
+			state.Allowed, state.Source = false, limiter.StoreDenied
+			decision.Allowed, decision.Source = false, limiter.StoreDenied
+		}
+		decision.Limits = append(decision.Limits, state)
+	}
+	return decision
+}
+
+// responseOf finds how the answer to a request is to tell about a policy's limits.
+func responseOf(hits []match.Hit) func(kind, policy string) *ruleset.Response {
+	return func(kind, policy string) *ruleset.Response {
+		for i := range hits {
+			if hits[i].Policy.Kind == kind && hits[i].Policy.Name == policy {
+				return &hits[i].Policy.Response
+			}
+		}
+		return nil
+	}
+}
+
+// countDecision counts each rule once: an admitted request under every rule that
+// it met, a refused one under the rules that refused it.
+func (m *Metrics) countDecision(decision *limiter.Decision) {
+	for i := range decision.Limits {
+		state := &decision.Limits[i]
+		if state.Allowed && !decision.Allowed {
+			continue
+		}
+		if !isFirstOfRule(decision.Limits[:i], state) {
+			continue
+		}
+		m.decisions.WithLabelValues(policyLabel(state.Kind, state.Policy), state.Rule, outcomeOf(state)).Inc()
+	}
+}
+
+func isFirstOfRule(before []limiter.LimitState, state *limiter.LimitState) bool {
+	for i := range before {
+		other := &before[i]
+		if other.Rule == state.Rule && other.Policy == state.Policy && other.Kind == state.Kind && other.Allowed == state.Allowed {
+			return false
+		}
+	}
+	return true
+}
+
+func outcomeOf(state *limiter.LimitState) string {
+	switch {
+	case state.Source == limiter.StoreAllowed:
+		return outcomeStoreAllowed
+	case state.Source == limiter.StoreDenied:
+		return outcomeStoreDenied
+	case state.Source == limiter.Local && state.Allowed:
+		return outcomeLocalAllowed
+	case state.Source == limiter.Local:
+		return outcomeLocalDenied
+	case state.Allowed:
+		return outcomeAllowed
+	default:
+		return outcomeDenied
+	}
+}

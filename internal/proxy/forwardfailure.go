@@ -1,0 +1,57 @@
+// Copyright The Penstock Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package proxy
+
+import (
+	"errors"
+	"io"
+	"net"
+	"net/http"
+)
+
+// statusClientGone is what is recorded for a client that left before its answer.
+const statusClientGone = 499
+
+// answerForwardFailure answers for an app that did not. The answer says who
+// failed, because the first suspect is always the proxy.
+func answerForwardFailure(w http.ResponseWriter, request *http.Request, err error) {
+	var inbound *inboundBodyError
+	var timeout net.Error
+	switch {
+	case request.Context().Err() != nil:
+		w.WriteHeader(statusClientGone)
+	case errors.As(err, &inbound):
+		writeAnswer(w, request.Method, problemAnswer(problem{
+			Title: "Request body incomplete", Status: http.StatusBadRequest,
+			Detail: "The body of the request ended early or was malformed.",
+		}))
+	case errors.As(err, &timeout) && timeout.Timeout():
+		writeAnswer(w, request.Method, problemAnswer(problem{
+			Title: "Application did not answer in time", Status: http.StatusGatewayTimeout,
+			Detail: "The application behind Penstock did not answer in time. Penstock itself works; look at the application.",
+		}))
+	default:
+		writeAnswer(w, request.Method, problemAnswer(problem{
+			Title: "Application did not answer", Status: http.StatusBadGateway,
+			Detail: "The application behind Penstock refused the connection or closed it without a valid answer. Penstock itself works; look at the application.",
+		}))
+	}
+}
+
+// inboundBody marks the errors of reading the client's body, so that the app is
+// not blamed for them.
+type inboundBody struct{ io.ReadCloser }
+
+func (b inboundBody) Read(p []byte) (int, error) {
+	n, err := b.ReadCloser.Read(p)
+	if err != nil && !errors.Is(err, io.EOF) {
+		err = &inboundBodyError{err: err}
+	}
+	return n, err
+}
+
+type inboundBodyError struct{ err error }
+
+func (e *inboundBodyError) Error() string { return "read request body: " + e.err.Error() }
+func (e *inboundBodyError) Unwrap() error { return e.err }

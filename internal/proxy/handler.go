@@ -1,0 +1,109 @@
+// Copyright The Penstock Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package proxy
+
+import (
+	"errors"
+	"net/http"
+	"net/http/httputil"
+	"time"
+
+	"github.com/penstock-dev/penstock/internal/match"
+)
+
+// portHandler serves one intercepted port of the app.
+type portHandler struct {
+	server  *Server
+	appPort int32
+	forward *httputil.ReverseProxy
+}
+
+// ServeHTTP decides about a request and forwards or refuses it.
+func (p *portHandler) ServeHTTP(w http.ResponseWriter, request *http.Request) {
+	started := time.Now()
+	writer := &answerWriter{ResponseWriter: w, isClosing: p.server.draining.Load}
+	tunnels := 0
+	writer.hijacked = func() {
+		tunnels++
+		p.server.tunnels.Add(1)
+	}
+	// The deferred call also runs when the reverse proxy aborts an answer by
+	// panicking, as net/http wants it.
+	defer func() {
+		p.server.tunnels.Add(-tunnels)
+		p.server.metrics.requestSeconds.Observe(time.Since(started).Seconds())
+	}()
+	if request.Method == http.MethodConnect {
+		// A tunnel would carry any number of requests past the limits.
+		writeAnswer(writer, request.Method, problemAnswer(problem{
+			Title: "Tunnels are not forwarded", Status: http.StatusMethodNotAllowed,
+			Detail: "CONNECT is for forward proxies; this is the way to an application.",
+		}))
+		return
+	}
+	rules, err := p.server.gate.await(request.Context())
+	if err != nil {
+		writer.WriteHeader(statusClientGone)
+		return
+	}
+	if rules == nil {
+		p.server.metrics.noRules.Inc()
+	} else if !p.admit(writer, request, rules) {
+		return
+	}
+	p.forward.ServeHTTP(writer, request)
+}
+
+// admit reports whether a request may pass, and has answered it if not.
+func (p *portHandler) admit(writer *answerWriter, request *http.Request, rules *Rules) bool {
+	found, err := rules.Matcher.Match(&requestView{request: request, appPort: p.appPort})
+	switch {
+	case errors.Is(err, match.ErrBadPath):
+		writeAnswer(writer, request.Method, problemAnswer(problem{
+			Title: "Malformed path", Status: http.StatusBadRequest,
+			Detail: "The path has an escape that is not % and two hex digits, or a NUL. A limit here depends on the path.",
+		}))
+		return false
+	case err != nil:
+		// No other error exists; one that came would be a limit that is not
+		// enforced, so it must not pass in silence.
+		p.server.logger.Error("Matching a request failed", "error", err)
+		p.server.metrics.StoreError("match")
+		return true
+	case found.Denied != nil:
+		policy, rule := found.Denied.Policy, found.Denied.Rule
+		p.server.metrics.decisions.WithLabelValues(policyLabel(policy.Kind, policy.Name), rule.Name, outcomeDenied).Inc()
+		writeAnswer(writer, request.Method, refuseMissing(found.Denied, isGRPC(request.Header)))
+		return false
+	case len(found.Hits) == 0:
+		return true
+	}
+	return p.decide(writer, request, rules, found.Hits)
+}
+
+// decide has the limits of the rules that a request meets decided.
+func (p *portHandler) decide(writer *answerWriter, request *http.Request, rules *Rules, hits []match.Hit) bool {
+	checks := checksFor(rules, hits)
+	if len(checks) == 0 {
+		return true
+	}
+	started := time.Now()
+	decision, err := p.server.decider.Decide(request.Context(), rules.Namespace, checks)
+	p.server.metrics.decisionSeconds.Observe(time.Since(started).Seconds())
+	if err != nil {
+		if request.Context().Err() != nil {
+			writer.WriteHeader(statusClientGone)
+			return false
+		}
+		p.server.logger.Warn("Deciding about a request failed", "error", err)
+		p.server.metrics.StoreError("undecided")
+		decision = undecided(checks)
+	}
+	p.server.metrics.countDecision(&decision)
+	writer.fields = newLimitFields(&decision, responseOf(hits))
+	if !decision.Allowed {
+		writeAnswer(writer, request.Method, refuse(&decision, isGRPC(request.Header)))
+	}
+	return decision.Allowed
+}

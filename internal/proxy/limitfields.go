@@ -1,0 +1,93 @@
+// Copyright The Penstock Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package proxy
+
+import (
+	"net/http"
+	"slices"
+	"time"
+
+	"github.com/penstock-dev/penstock/internal/limiter"
+	"github.com/penstock-dev/penstock/internal/ruleset"
+)
+
+// limitFields are the header fields of an answer that tell about limits.
+type limitFields struct {
+	families []ruleset.HeaderFamily
+	// limits are those that were counted, the speaking one first.
+	limits []limiter.LimitState
+	// refused says that the answer is a refusal.
+	refused bool
+	// retryAfter is the refusal's Retry-After in seconds; 0 if it has none.
+	retryAfter int64
+}
+
+// newLimitFields chooses what to tell about a decision. The policy of the
+// speaking limit says which fields. It is nil if nothing is to be told.
+func newLimitFields(decision *limiter.Decision, responses func(kind, policy string) *ruleset.Response) *limitFields {
+	counted := countedLimits(decision.Limits)
+	fields := &limitFields{limits: counted, refused: !decision.Allowed, retryAfter: retryAfterSeconds(decision)}
+	if len(counted) > 0 {
+		response := responses(counted[0].Kind, counted[0].Policy)
+		if response != nil && (fields.refused || !response.OmitOnAllowed) {
+			fields.families = response.Headers
+		}
+	}
+	if len(fields.families) == 0 && !fields.refused {
+		return nil
+	}
+	return fields
+}
+
+// countedLimits leaves out the limits that nobody counted: their numbers mean
+// nothing.
+func countedLimits(limits []limiter.LimitState) []limiter.LimitState {
+	uncounted := func(state limiter.LimitState) bool {
+		return state.Source == limiter.StoreAllowed || state.Source == limiter.StoreDenied
+	}
+	if !slices.ContainsFunc(limits, uncounted) {
+		return limits
+	}
+	return slices.DeleteFunc(slices.Clone(limits), uncounted)
+}
+
+// addTo adds the fields to an answer's header, beside the app's own.
+func (f *limitFields) addTo(header http.Header) {
+	if f == nil {
+		return
+	}
+	for _, family := range f.families {
+		switch family {
+		case ruleset.HeadersRateLimit:
+			f.addRateLimit(header)
+		case ruleset.HeadersXRateLimit:
+			f.addTriple(header, xRateLimitNames, capacityText(&f.limits[0]))
+		case ruleset.HeadersDraft03:
+			f.addTriple(header, draft03Names, f.draft03Limit())
+		}
+	}
+}
+
+// limitName names a limit in fields and problems: policy/rule/limit, with
+// "cluster" before it where the policy is cluster-scoped.
+func limitName(state *limiter.LimitState) string {
+	return policyLabel(state.Kind, state.Policy) + "/" + state.Rule + "/" + state.Limit
+}
+
+// policyLabel names a policy uniquely within a namespace's rules.
+func policyLabel(kind, name string) string {
+	if kind == "ClusterRateLimitPolicy" {
+		return "cluster/" + name
+	}
+	return name
+}
+
+// wholeSeconds rounds up: a client that waits as long as it is told must not
+// come too early.
+func wholeSeconds(d time.Duration) int64 {
+	if d <= 0 {
+		return 0
+	}
+	return int64((d-1)/time.Second) + 1
+}

@@ -1,0 +1,99 @@
+// Copyright The Penstock Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package proxy
+
+import (
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/collectors"
+)
+
+// The outcomes of penstock_decisions_total.
+const (
+	outcomeAllowed      = "allowed"
+	outcomeDenied       = "denied"
+	outcomeLocalAllowed = "local_allowed"
+	outcomeLocalDenied  = "local_denied"
+	outcomeStoreAllowed = "store_allowed"
+	outcomeStoreDenied  = "store_denied"
+)
+
+// Metrics are what a sidecar measures, in a registry of its own. No label ever
+// holds a client, a path or a key.
+type Metrics struct {
+	// Registry is what the admin listener serves.
+	Registry *prometheus.Registry
+
+	decisions       *prometheus.CounterVec
+	decisionSeconds prometheus.Histogram
+	requestSeconds  prometheus.Histogram
+	storeErrors     *prometheus.CounterVec
+	breakerOpen     prometheus.Gauge
+	rulesetInfo     *prometheus.GaugeVec
+	noRules         prometheus.Counter
+}
+
+// NewMetrics makes a fresh set of metrics.
+func NewMetrics() *Metrics {
+	m := &Metrics{
+		Registry: prometheus.NewRegistry(),
+		decisions: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "penstock_decisions_total", Help: "Requests that met a rule, by what became of them under it.",
+		}, []string{"policy", "rule", "outcome"}),
+		decisionSeconds: prometheus.NewHistogram(prometheus.HistogramOpts{
+			Name: "penstock_decision_seconds", Help: "Time that deciding about a request took.",
+			Buckets: []float64{.00005, .0001, .00025, .0005, .001, .0025, .005, .01, .025, .05, .1},
+		}),
+		requestSeconds: prometheus.NewHistogram(prometheus.HistogramOpts{
+			Name: "penstock_request_seconds", Help: "Time from a request's header to the end of its answer, the app's time included.",
+			Buckets: []float64{.0005, .001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10, 30},
+		}),
+		storeErrors: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "penstock_store_errors_total", Help: "Calls to the store that gave no verdict, by kind of error.",
+		}, []string{"kind"}),
+		breakerOpen: prometheus.NewGauge(prometheus.GaugeOpts{
+			Name: "penstock_breaker_open", Help: "1 while the store is not asked because it failed repeatedly.",
+		}),
+		rulesetInfo: prometheus.NewGaugeVec(prometheus.GaugeOpts{
+			Name: "penstock_ruleset_info", Help: "The rule set in force: always 1, its revision is the label.",
+		}, []string{"revision"}),
+		noRules: prometheus.NewCounter(prometheus.CounterOpts{
+			Name: "penstock_no_rules_total", Help: "Requests served without any rule set, because none had come in time.",
+		}),
+	}
+	m.Registry.MustRegister(m.decisions, m.decisionSeconds, m.requestSeconds, m.storeErrors, m.breakerOpen, m.rulesetInfo, m.noRules,
+		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	return m
+}
+
+// StoreError counts a call to the store that gave no verdict.
+func (m *Metrics) StoreError(kind string) { m.storeErrors.WithLabelValues(kind).Inc() }
+
+// SetBreakerOpen tells whether the store is being asked.
+func (m *Metrics) SetBreakerOpen(open bool) {
+	m.breakerOpen.Set(0)
+	if open {
+		m.breakerOpen.Set(1)
+	}
+}
+
+func (m *Metrics) rulesSet(revision string) {
+	m.rulesetInfo.Reset()
+	m.rulesetInfo.WithLabelValues(revision).Set(1)
+}
+
+// watchRulesetAge adds the age of the rule set in force, in seconds; there is
+// none before the first.
+func (m *Metrics) watchRulesetAge(gate *rulesGate) error {
+	return m.Registry.Register(prometheus.NewGaugeFunc(prometheus.GaugeOpts{
+		Name: "penstock_ruleset_age_seconds", Help: "Time since the rule set in force was set; 0 before the first.",
+	}, func() float64 {
+		since := gate.since.Load()
+		if since == 0 {
+			return 0
+		}
+		return time.Since(time.Unix(0, since)).Seconds()
+	}))
+}

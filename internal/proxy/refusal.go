@@ -1,0 +1,157 @@
+// Copyright The Penstock Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package proxy
+
+import (
+	"fmt"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/penstock-dev/penstock/internal/limiter"
+	"github.com/penstock-dev/penstock/internal/match"
+	"github.com/penstock-dev/penstock/internal/ruleset"
+)
+
+// minRetryAfter is the least Retry-After, in seconds: 0 would say "at once", which
+// is never so for a refused request.
+const minRetryAfter = 1
+
+// retryAfterSeconds is the Retry-After of a refusal: rounded up, at least 1. It
+// is 0, which stands for none, where waiting does not help.
+func retryAfterSeconds(decision *limiter.Decision) int64 {
+	if decision.Allowed || decision.Never {
+		return 0
+	}
+	return max(wholeSeconds(decision.RetryAfter), minRetryAfter)
+}
+
+// refuse is the answer to a request that a limit refused, or that could not be
+// counted and must not pass uncounted.
+func refuse(decision *limiter.Decision, isGRPC bool) answer {
+	retryAfter := retryAfterSeconds(decision)
+	violated := violatedLimits(decision.Limits)
+	if len(violated) == 0 {
+		return refuseUncounted(decision, retryAfter, isGRPC)
+	}
+	names := limitNames(violated)
+	detail := quotaDetail(violated[0], decision.Never, retryAfter)
+	if isGRPC {
+		return grpcAnswer(grpcResourceExhausted, detail, retryPushback(decision))
+	}
+	refusal := problemAnswer(problem{
+		Type: problemQuotaExceeded, Title: titleQuotaExceeded, Status: http.StatusTooManyRequests,
+		Detail: detail, ViolatedPolicies: names,
+	})
+	setRetryAfter(refusal.header, retryAfter)
+	return refusal
+}
+
+// refuseUncounted is the answer of onStoreFailure: Deny.
+func refuseUncounted(decision *limiter.Decision, retryAfter int64, isGRPC bool) answer {
+	const detail = "Requests are counted against a limit here, and just now they cannot be counted. Try again shortly."
+	if isGRPC {
+		return grpcAnswer(grpcUnavailable, detail, retryPushback(decision))
+	}
+	var names []string
+	for i := range decision.Limits {
+		if !decision.Limits[i].Allowed {
+			names = append(names, limitName(&decision.Limits[i]))
+		}
+	}
+	refusal := problemAnswer(problem{
+		Type: problemReducedCapacity, Title: titleReducedCapacity, Status: http.StatusServiceUnavailable,
+		Detail: detail, ViolatedPolicies: names,
+	})
+	setRetryAfter(refusal.header, retryAfter)
+	return refusal
+}
+
+// refuseMissing is the answer to a request that lacks what a rule counts by,
+// where the policy says onMissing: Deny. To such a request the rule grants
+// nothing, so it is a quota that is exceeded, and no waiting helps: the answer
+// has no Retry-After.
+func refuseMissing(denied *match.Denied, isGRPC bool) answer {
+	name := policyLabel(denied.Policy.Kind, denied.Policy.Name) + "/" + denied.Rule.Name
+	detail := fmt.Sprintf("Rule %q counts requests by %s, and this request has none. Send it to be admitted.", name, sourceNames(denied.Part))
+	if isGRPC {
+		return grpcAnswer(grpcResourceExhausted, detail, noPushback)
+	}
+	return problemAnswer(problem{
+		Type: problemQuotaExceeded, Title: titleQuotaExceeded, Status: http.StatusTooManyRequests,
+		Detail: detail, ViolatedPolicies: []string{name},
+	})
+}
+
+func setRetryAfter(header http.Header, seconds int64) {
+	if seconds > 0 {
+		header["Retry-After"] = []string{integerText(seconds)}
+	}
+}
+
+// violatedLimits are the counted limits that refuse, the speaking one first.
+func violatedLimits(limits []limiter.LimitState) []*limiter.LimitState {
+	var violated []*limiter.LimitState
+	for i := range limits {
+		state := &limits[i]
+		if !state.Allowed && state.Source != limiter.StoreDenied {
+			violated = append(violated, state)
+		}
+	}
+	return violated
+}
+
+func limitNames(limits []*limiter.LimitState) []string {
+	names := make([]string, len(limits))
+	for i, state := range limits {
+		names[i] = limitName(state)
+	}
+	return names
+}
+
+// quotaDetail tells a person what happened and what to do.
+func quotaDetail(state *limiter.LimitState, never bool, retryAfter int64) string {
+	if never {
+		return fmt.Sprintf("This request counts as more than limit %q ever holds (%d). Trying again will not help.",
+			limitName(state), max(state.Burst, state.Requests))
+	}
+	return fmt.Sprintf("Limit %q allows %s per %s, and that is used up. Try again in %s.",
+		limitName(state), amount(state.Requests, "request"), perText(state.Window), amount(retryAfter, "second"))
+}
+
+func amount(n int64, unit string) string {
+	if n == 1 {
+		return "1 " + unit
+	}
+	return fmt.Sprintf("%d %ss", n, unit)
+}
+
+// perText is a window as it is said after "per": "minute", "5 minutes".
+func perText(window time.Duration) string {
+	for _, unit := range []struct {
+		length time.Duration
+		name   string
+	}{{24 * time.Hour, "day"}, {time.Hour, "hour"}, {time.Minute, "minute"}, {time.Second, "second"}} {
+		switch {
+		case window == unit.length:
+			return unit.name
+		case window > 0 && window%unit.length == 0:
+			return amount(int64(window/unit.length), unit.name)
+		}
+	}
+	return window.String()
+}
+
+// sourceNames lists where a part of a key may come from.
+func sourceNames(part *ruleset.KeyPart) string {
+	var names []string
+	for _, source := range part.From {
+		if source.Kind == ruleset.SourceHeader {
+			names = append(names, "header "+http.CanonicalHeaderKey(source.Name))
+			continue
+		}
+		names = append(names, "client address")
+	}
+	return strings.Join(names, " or ")
+}

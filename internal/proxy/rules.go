@@ -1,0 +1,84 @@
+// Copyright The Penstock Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package proxy
+
+import (
+	"context"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/penstock-dev/penstock/internal/match"
+)
+
+// PolicyID names a policy within a namespace's rule set.
+type PolicyID struct {
+	// Kind is RateLimitPolicy or ClusterRateLimitPolicy.
+	Kind string
+	Name string
+}
+
+// Rules is what a server enforces. It must not change once it is set: a new
+// rule set or new counts of pods are a new Rules.
+type Rules struct {
+	// Matcher holds the rules of this pod.
+	Matcher *match.Matcher
+	// Namespace is the namespace that counters belong to.
+	Namespace string
+	// Revision names the rule set's content in metrics.
+	Revision string
+	// LivePods is how many pods share each policy's limits while the store is
+	// away. Absent or less than 1 counts as 1.
+	LivePods map[PolicyID]int64
+}
+
+func (r *Rules) livePods(kind, name string) int64 {
+	return max(r.LivePods[PolicyID{Kind: kind, Name: name}], 1)
+}
+
+// rulesGate holds the rules in force, and requests back until there are some or
+// the wait for them is over.
+type rulesGate struct {
+	current atomic.Pointer[Rules]
+	// since is when the rules in force were set, in Unix nanoseconds.
+	since  atomic.Int64
+	opened chan struct{}
+	open   func()
+}
+
+func newRulesGate() *rulesGate {
+	gate := &rulesGate{opened: make(chan struct{})}
+	gate.open = sync.OnceFunc(func() { close(gate.opened) })
+	return gate
+}
+
+func (g *rulesGate) set(rules *Rules) {
+	g.current.Store(rules)
+	g.since.Store(time.Now().UnixNano())
+	g.open()
+}
+
+// isOpen reports whether requests are served, with rules or without.
+func (g *rulesGate) isOpen() bool {
+	select {
+	case <-g.opened:
+		return true
+	default:
+		return false
+	}
+}
+
+// await returns the rules in force, or nil if none came in time. It gives an
+// error if the request ended first.
+func (g *rulesGate) await(ctx context.Context) (*Rules, error) {
+	if rules := g.current.Load(); rules != nil {
+		return rules, nil
+	}
+	select {
+	case <-g.opened:
+		return g.current.Load(), nil
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+}

@@ -1,0 +1,225 @@
+// Copyright The Penstock Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package proxy
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"net/url"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+const (
+	defaultNoRulesWait     = 10 * time.Second
+	defaultShutdownTimeout = 10 * time.Second
+	// readHeaderTimeout ends clients that send a header byte by byte.
+	readHeaderTimeout = 30 * time.Second
+	// idleTimeout is above the 600 s for which load balancers keep an idle
+	// connection: it is for them to close it, or a request would be lost.
+	idleTimeout = 11 * time.Minute
+)
+
+// Port is one port of the app that requests are intercepted for.
+type Port struct {
+	// Listen are the addresses that stand in for the app's port, as host:port.
+	Listen []string
+	// AppPort is the number of the app's port, which policies name.
+	AppPort int32
+	// Upstream is where the app is: host:port, or a URL of scheme http or
+	// https without a path.
+	Upstream string
+}
+
+// Options are the optional settings of a Server.
+type Options struct {
+	// Admin is the address of /healthz, /readyz and /metrics; absent is none.
+	Admin string
+	// NoRulesWait is how long requests wait for the first rules before they
+	// are served without; absent is 10 s.
+	NoRulesWait time.Duration
+	// ShutdownTimeout is how long answers under way may take once Run is to
+	// end; absent is 10 s.
+	ShutdownTimeout time.Duration
+	// PreserveForwardedFor leaves X-Forwarded-For as it was sent, instead of
+	// appending the peer.
+	PreserveForwardedFor bool
+	// Metrics absent is a fresh set.
+	Metrics *Metrics
+	// Logger absent is the default one.
+	Logger *slog.Logger
+}
+
+// Server is the request path for all ports of one app.
+type Server struct {
+	ports     []*portServer
+	admin     *adminServer
+	decider   Decider
+	gate      *rulesGate
+	metrics   *Metrics
+	logger    *slog.Logger
+	options   Options
+	transport *http.Transport
+
+	draining   atomic.Bool
+	drainBegun chan struct{}
+	beginDrain func()
+	// tunnels counts the connections that became WebSockets.
+	tunnels sync.WaitGroup
+}
+
+// portServer is one intercepted port with its listeners.
+type portServer struct {
+	port      Port
+	upstream  *url.URL
+	http      *http.Server
+	listeners []net.Listener
+}
+
+// New makes a server that is not listening yet. Requests wait until SetRules is
+// called or Options.NoRulesWait is over.
+func New(ports []Port, decider Decider, options Options) (*Server, error) {
+	options.NoRulesWait = cmp.Or(options.NoRulesWait, defaultNoRulesWait)
+	options.ShutdownTimeout = cmp.Or(options.ShutdownTimeout, defaultShutdownTimeout)
+	s := &Server{
+		decider: decider, options: options, gate: newRulesGate(), transport: newTransport(),
+		metrics: options.Metrics, logger: cmp.Or(options.Logger, slog.Default()), drainBegun: make(chan struct{}),
+	}
+	if s.metrics == nil {
+		s.metrics = NewMetrics()
+	}
+	if err := s.metrics.watchRulesetAge(s.gate); err != nil {
+		return nil, fmt.Errorf("register metrics: %w", err)
+	}
+	s.beginDrain = sync.OnceFunc(func() {
+		s.draining.Store(true)
+		close(s.drainBegun)
+	})
+	for _, port := range ports {
+		upstream, err := parseUpstream(port.Upstream)
+		if err != nil {
+			return nil, fmt.Errorf("port %d: %w", port.AppPort, err)
+		}
+		s.ports = append(s.ports, &portServer{port: port, upstream: upstream, http: s.newHTTPServer(port, upstream)})
+	}
+	s.admin = newAdminServer(s)
+	return s, nil
+}
+
+func (s *Server) newHTTPServer(port Port, upstream *url.URL) *http.Server {
+	return &http.Server{
+		Handler: &portHandler{
+			server: s, appPort: port.AppPort,
+			forward: newForwarder(upstream, s.transport, s.options.PreserveForwardedFor, s.logger),
+		},
+		ReadHeaderTimeout: readHeaderTimeout,
+		IdleTimeout:       idleTimeout,
+		// OPTIONS * is the app's to answer.
+		DisableGeneralOptionsHandler: true,
+		ErrorLog:                     slog.NewLogLogger(s.logger.Handler(), slog.LevelDebug),
+	}
+}
+
+// parseUpstream reads host:port or a URL without a path.
+func parseUpstream(upstream string) (*url.URL, error) {
+	if host, port, err := net.SplitHostPort(upstream); err == nil && host != "" && port != "" {
+		return &url.URL{Scheme: "http", Host: upstream}, nil
+	}
+	parsed, err := url.Parse(upstream)
+	if err != nil {
+		return nil, fmt.Errorf("parse upstream %q: %w", upstream, err)
+	}
+	isHTTP := parsed.Scheme == "http" || parsed.Scheme == "https"
+	if !isHTTP || parsed.Host == "" || parsed.User != nil || parsed.RawQuery != "" || parsed.Path != "" && parsed.Path != "/" {
+		return nil, fmt.Errorf("parse upstream %q: it is neither host:port nor an http or https URL without path, such as http://127.0.0.1:8080", upstream)
+	}
+	return parsed, nil
+}
+
+// SetRules puts rules in force for the requests that begin from now on.
+func (s *Server) SetRules(rules *Rules) {
+	s.metrics.rulesSet(rules.Revision)
+	s.gate.set(rules)
+}
+
+// Metrics are the server's metrics, for those who count what it cannot see.
+func (s *Server) Metrics() *Metrics { return s.metrics }
+
+// Listen opens all listeners, so that an address in use shows before anything
+// else happens. Run opens them if nobody did.
+func (s *Server) Listen(ctx context.Context) error {
+	var config net.ListenConfig
+	for _, p := range s.ports {
+		for _, address := range p.port.Listen {
+			listener, err := config.Listen(ctx, "tcp", address)
+			if err != nil {
+				s.closeListeners()
+				return fmt.Errorf("listen for port %d of the app: %w", p.port.AppPort, err)
+			}
+			p.listeners = append(p.listeners, listener)
+		}
+	}
+	if s.options.Admin == "" {
+		return nil
+	}
+	listener, err := config.Listen(ctx, "tcp", s.options.Admin)
+	if err != nil {
+		s.closeListeners()
+		return fmt.Errorf("listen for probes and metrics: %w", err)
+	}
+	s.admin.listener = listener
+	return nil
+}
+
+func (s *Server) closeListeners() {
+	for _, p := range s.ports {
+		for _, listener := range p.listeners {
+			// Nothing was accepted yet, so nothing can be lost.
+			_ = listener.Close()
+		}
+		p.listeners = nil
+	}
+}
+
+// Addresses are where the server listens for a port of the app, after Listen.
+func (s *Server) Addresses(appPort int32) []net.Addr {
+	var addresses []net.Addr
+	for _, p := range s.ports {
+		if p.port.AppPort != appPort {
+			continue
+		}
+		for _, listener := range p.listeners {
+			addresses = append(addresses, listener.Addr())
+		}
+	}
+	return addresses
+}
+
+// AdminAddress is where probes and metrics are served, after Listen; nil if
+// nowhere.
+func (s *Server) AdminAddress() net.Addr {
+	if s.admin.listener == nil {
+		return nil
+	}
+	return s.admin.listener.Addr()
+}
+
+// isListening reports whether Listen was called.
+func (s *Server) isListening() bool {
+	for _, p := range s.ports {
+		if len(p.listeners) > 0 {
+			return true
+		}
+	}
+	return s.admin.listener != nil
+}
+
+// isClosed tells the expected end of a server from a failure.
+func isClosed(err error) bool { return err == nil || errors.Is(err, http.ErrServerClosed) }

@@ -1,0 +1,47 @@
+// Copyright The Penstock Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package proxy
+
+import (
+	"net/url"
+	"strings"
+)
+
+// forwardTarget makes out, a copy of the inbound URL, write the request target as
+// it was sent: net/url would otherwise re-escape it, and a query with semicolons
+// would lose parameters. Only what is not legal in a target is changed: an
+// absolute form loses its authority, as an origin server expects, and a "#" is
+// escaped, since apps disagree on whether it ends the path.
+func forwardTarget(out *url.URL, inbound *url.URL, requestURI string) {
+	target := originForm(requestURI)
+	path, query, hasQuery := strings.Cut(target, "?")
+	out.RawQuery, out.ForceQuery = query, hasQuery && query == ""
+	if strings.HasPrefix(path, "//") {
+		// An opaque URL cannot begin with two slashes, so here the path goes
+		// through net/url, which keeps every legal byte.
+		out.Path, out.RawPath = inbound.Path, inbound.RawPath
+		return
+	}
+	out.Opaque = strings.ReplaceAll(path, "#", "%23")
+}
+
+// originForm drops scheme and authority from a target in absolute form.
+func originForm(target string) string {
+	if target == "" || target[0] == '/' || target == "*" {
+		return target
+	}
+	_, rest, absolute := strings.Cut(target, "://")
+	if !absolute {
+		return target
+	}
+	start := strings.IndexAny(rest, "/?")
+	switch {
+	case start < 0:
+		return "/"
+	case rest[start] == '?':
+		return "/" + rest[start:]
+	default:
+		return rest[start:]
+	}
+}

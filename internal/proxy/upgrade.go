@@ -1,0 +1,37 @@
+// Copyright The Penstock Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package proxy
+
+import (
+	"fmt"
+	"net/http"
+	"strings"
+)
+
+// keepOnlyWebSocket removes any upgrade but the one to WebSocket: behind
+// "Upgrade: h2c" one counted request would open a tunnel for any number of
+// uncounted ones.
+func keepOnlyWebSocket(outbound http.Header) {
+	if _, upgrades := outbound["Upgrade"]; upgrades && !isWebSocket(outbound) {
+		outbound.Del("Upgrade")
+		outbound.Del("Connection")
+	}
+}
+
+func isWebSocket(header http.Header) bool {
+	return strings.EqualFold(header.Get("Upgrade"), "websocket")
+}
+
+// checkUpgrade refuses a switch of protocols that the client did not ask for.
+// The error makes the reverse proxy close the app's connection, which it leaves
+// open where it finds the mismatch itself (golang/go#80875).
+func checkUpgrade(response *http.Response) error {
+	if response.StatusCode != http.StatusSwitchingProtocols {
+		return nil
+	}
+	if !isWebSocket(response.Header) || !isWebSocket(response.Request.Header) {
+		return fmt.Errorf("app switched to protocol %q unasked", response.Header.Get("Upgrade"))
+	}
+	return nil
+}

@@ -1,0 +1,36 @@
+// Copyright The Penstock Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package proxy
+
+import (
+	"net/http"
+	"net/netip"
+
+	"github.com/penstock-dev/penstock/internal/match"
+)
+
+// requestView shows an HTTP/1.1 request of net/http to the matcher.
+type requestView struct {
+	request *http.Request
+	appPort int32
+}
+
+var _ match.View = (*requestView)(nil)
+
+func (v *requestView) Method() string              { return v.request.Method }
+func (v *requestView) Target() string              { return v.request.RequestURI }
+func (v *requestView) Host() string                { return v.request.Host }
+func (v *requestView) Header(name string) []string { return v.request.Header.Values(name) }
+func (v *requestView) LocalPort() int32            { return v.appPort }
+func (v *requestView) Peer() netip.Addr            { return peerOf(v.request) }
+
+// peerOf is the address that a request came from. It is invalid where the
+// listener's addresses are not IP addresses.
+func peerOf(request *http.Request) netip.Addr {
+	peer, err := netip.ParseAddrPort(request.RemoteAddr)
+	if err != nil {
+		return netip.Addr{}
+	}
+	return peer.Addr().WithZone("").Unmap()
+}
