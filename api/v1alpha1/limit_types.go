@@ -38,7 +38,7 @@ type Limit struct {
 	// Example: 1m30s.
 	// +optional
 	// +kubebuilder:validation:Pattern=`^([0-9]{1,5}(h|m|s|ms)){1,4}$`
-	// +kubebuilder:validation:XValidation:rule="duration(self) >= duration('10ms') && duration(self) <= duration('9600h')",reason=FieldValueInvalid,message="a window lasts from 10ms to 9600h (400 days)"
+	// +kubebuilder:validation:XValidation:rule="duration(self) >= duration('10ms') && duration(self) <= duration('9600h')",reason=FieldValueInvalid,message="write a window from 10ms to 9600h (400 days)"
 	Window Duration `json:"window,omitempty"`
 
 	// calendar makes the window a day, week or month of the calendar, so that

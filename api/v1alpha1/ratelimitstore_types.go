@@ -215,7 +215,7 @@ type StoreTimeouts struct {
 	// Example: 50ms.
 	// +optional
 	// +kubebuilder:validation:Pattern=`^([0-9]{1,5}(h|m|s|ms)){1,4}$`
-	// +kubebuilder:validation:XValidation:rule="duration(self) >= duration('1ms') && duration(self) <= duration('10s')",reason=FieldValueInvalid,message="an operation may take from 1ms to 10s: requests wait for it"
+	// +kubebuilder:validation:XValidation:rule="duration(self) >= duration('1ms') && duration(self) <= duration('10s')",reason=FieldValueInvalid,message="write a time from 1ms to 10s: requests wait as long as that"
 	Operation Duration `json:"operation,omitempty"`
 
 	// dial bounds the making of a connection. A duration as in GEP-2257 from 1ms to
@@ -223,7 +223,7 @@ type StoreTimeouts struct {
 	// Example: 500ms.
 	// +optional
 	// +kubebuilder:validation:Pattern=`^([0-9]{1,5}(h|m|s|ms)){1,4}$`
-	// +kubebuilder:validation:XValidation:rule="duration(self) >= duration('1ms') && duration(self) <= duration('60s')",reason=FieldValueInvalid,message="making a connection may take from 1ms to 60s"
+	// +kubebuilder:validation:XValidation:rule="duration(self) >= duration('1ms') && duration(self) <= duration('60s')",reason=FieldValueInvalid,message="write a time from 1ms to 60s"
 	Dial Duration `json:"dial,omitempty"`
 }
 

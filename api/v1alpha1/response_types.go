@@ -17,7 +17,7 @@ type PolicyResponse struct {
 	// +kubebuilder:validation:MinItems=1
 	// +kubebuilder:validation:MaxItems=4
 	// +kubebuilder:validation:XValidation:rule="!('None' in self) || self.size() == 1",reason=FieldValueInvalid,message="None stands alone: remove None, or the other families"
-	// +kubebuilder:validation:XValidation:rule="self.all(x, self.exists_one(y, y == x))",reason=FieldValueDuplicate,message="a family is named twice: remove one of them"
+	// +kubebuilder:validation:XValidation:rule="self.all(x, self.exists_one(y, y == x))",reason=FieldValueInvalid,message="a family is named twice: remove one of them"
 	Headers []HeaderFamily `json:"headers,omitempty"`
 
 	// onAllowed says whether admitted answers carry the header fields too: Include
