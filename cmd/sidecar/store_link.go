@@ -1,0 +1,108 @@
+// Copyright The Penstock Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"sync"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"github.com/penstock-dev/penstock/internal/keys"
+	"github.com/penstock-dev/penstock/internal/limiter"
+	"github.com/penstock-dev/penstock/internal/redisconn"
+	"github.com/penstock-dev/penstock/internal/store"
+)
+
+// retireAfter is how long a replaced client still serves decisions under way.
+const retireAfter = time.Second
+
+// storeLink is the connection to the store: decisions, rules and acks. It is made
+// anew when the settings change. Its methods are called by one goroutine.
+type storeLink struct {
+	inForce *store.InForce
+	acker   *store.Acker
+	decider *currentDecider
+	log     *slog.Logger
+
+	stop    context.CancelFunc
+	running sync.WaitGroup
+}
+
+// connect goes over to a store. With an error the former one stays.
+func (l *storeLink) connect(ctx context.Context, settings redisconn.Settings) error {
+	deciding, err := redisconn.New(settings, redisconn.Deciding)
+	if err != nil {
+		return err
+	}
+	publishing, err := redisconn.New(settings, redisconn.Publishing)
+	if err != nil {
+		return errors.Join(err, deciding.Close())
+	}
+	prefix := keys.Prefix(settings.KeyPrefix)
+	if prefix == "" {
+		prefix = keys.DefaultPrefix
+	}
+	deadline := settings.OperationTimeout
+	if deadline <= 0 {
+		deadline = redisconn.DefaultOperationTimeout
+	}
+	connected := limiter.NewRedis(deciding, prefix, deadline)
+	l.decider.limiter.Store(connected)
+	if l.stop != nil {
+		l.stop()
+	}
+	linked, stop := context.WithCancel(ctx)
+	l.stop = stop
+	rules := store.New(publishing, prefix)
+	var following sync.WaitGroup
+	following.Go(func() {
+		rules.Watch(linked, l.inForce, store.WatchOptions{Report: reporter(l.log, "Rules cannot be read from the store", "Rules are read from the store again")})
+	})
+	following.Go(func() { l.acker.Run(linked, rules) })
+	l.running.Go(func() {
+		following.Wait()
+		l.retire(ctx, connected, deciding, publishing)
+	})
+	l.log.Info("Using the store", "settings", settings.Redacted())
+	return nil
+}
+
+// retire closes what belongs to a store that is used no more.
+func (l *storeLink) retire(ctx context.Context, replaced *limiter.Redis, clients ...redis.UniversalClient) {
+	timer := time.NewTimer(retireAfter)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+	case <-timer.C:
+	}
+	replaced.Close()
+	for _, client := range clients {
+		if err := client.Close(); err != nil {
+			l.log.Warn("Close a client of the store", "error", err)
+		}
+	}
+}
+
+// wait returns when everything of the link has ended, after its context has.
+func (l *storeLink) wait() {
+	if l.stop != nil {
+		l.stop()
+	}
+	l.running.Wait()
+}
+
+// reporter logs the start and the end of a trouble.
+func reporter(log *slog.Logger, trouble, over string) func(error) {
+	return func(err error) {
+		if err != nil {
+			log.Warn(trouble, "error", err)
+			return
+		}
+		log.Info(over)
+	}
+}
