@@ -12,6 +12,7 @@ import (
 	"net"
 	"net/http"
 	"net/url"
+	"strconv"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -129,8 +130,10 @@ func (s *Server) newHTTPServer(port Port, upstream *url.URL) *http.Server {
 
 // parseUpstream reads host:port or a URL without a path.
 func parseUpstream(upstream string) (*url.URL, error) {
-	if host, port, err := net.SplitHostPort(upstream); err == nil && host != "" && port != "" {
-		return &url.URL{Scheme: "http", Host: upstream}, nil
+	if host, port, err := net.SplitHostPort(upstream); err == nil && host != "" {
+		if _, err := strconv.ParseUint(port, 10, 16); err == nil {
+			return &url.URL{Scheme: "http", Host: upstream}, nil
+		}
 	}
 	parsed, err := url.Parse(upstream)
 	if err != nil {
