@@ -40,7 +40,7 @@ type ClientIP struct {
 
 	// trustedCIDRs are the addresses of the proxies that may tell the client's
 	// address. The header of a peer that is not in here is ignored. Required
-	// unless source is Peer. At most 32.
+	// unless source is Peer; absent with it. At most 32.
 	// Example: [100.64.0.0/10].
 	// +optional
 	// +listType=atomic

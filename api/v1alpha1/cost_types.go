@@ -31,7 +31,8 @@ type Cost struct {
 // +kubebuilder:validation:XValidation:rule="!has(self.max) || !has(self.value)",reason=FieldValueForbidden,fieldPath=.max,message="max bounds what a request says, value is yours: remove max"
 type RequestCost struct {
 	// value is a fixed cost, 0 to 2147483648. 0 looks whether the limit is used up
-	// and charges nothing.
+	// and charges nothing. Exactly one of value, header, queryParam and
+	// expression is set.
 	// Example: 5.
 	// +optional
 	// +kubebuilder:validation:Minimum=0
@@ -39,19 +40,22 @@ type RequestCost struct {
 	Value *int64 `json:"value,omitempty"`
 
 	// header takes the cost from a request header. Anything else than a whole
-	// number that is not negative counts as 1.
+	// number that is not negative counts as 1. Exactly one of value, header,
+	// queryParam and expression is set.
 	// Example: {name: X-Items}.
 	// +optional
 	Header *HeaderName `json:"header,omitempty"`
 
 	// queryParam takes the cost from a query parameter. Anything else than a whole
-	// number that is not negative counts as 1.
+	// number that is not negative counts as 1. Exactly one of value, header,
+	// queryParam and expression is set.
 	// Example: {name: limit}.
 	// +optional
 	QueryParam *NamedKey `json:"queryParam,omitempty"`
 
 	// expression takes the whole number that a CEL expression over the request
-	// yields. One that fails counts as 1. At most 1024 characters.
+	// yields. One that fails counts as 1. At most 1024 characters. Exactly one of
+	// value, header, queryParam and expression is set.
 	// Example: "int(request.query['items'])".
 	// +optional
 	// +kubebuilder:validation:MinLength=1

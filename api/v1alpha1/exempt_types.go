@@ -8,6 +8,7 @@ package v1alpha1
 // +kubebuilder:validation:MinProperties=1
 type Exempt struct {
 	// cidrs are addresses of clients (see clientIP) that are exempt. At most 256.
+	// Absent: no address is exempt.
 	// Example: [198.18.0.0/15].
 	// +optional
 	// +listType=atomic
@@ -19,6 +20,7 @@ type Exempt struct {
 	CIDRs []string `json:"cidrs,omitempty"`
 
 	// paths are exempt paths, such as those of health checks. At most 32.
+	// Absent: no path is exempt.
 	// Example: [{type: Exact, value: /healthz}].
 	// +optional
 	// +listType=atomic
@@ -28,6 +30,8 @@ type Exempt struct {
 
 	// headers exempt requests that carry a secret. Only its hash is written here.
 	// Several entries allow a change of the secret without a gap. At most 32.
+	// Absent: none.
+	// Example: [{name: X-Internal-Token, sha256: 9f86d081…}].
 	// +optional
 	// +listType=atomic
 	// +kubebuilder:validation:MinItems=1
@@ -35,7 +39,7 @@ type Exempt struct {
 	Headers []ExemptHeader `json:"headers,omitempty"`
 
 	// when are CEL expressions over the request; one that holds exempts. One that
-	// fails does not exempt. At most 32, each of at most 1024 characters.
+	// fails does not exempt. At most 32, each of at most 1024 characters. Absent: none.
 	// Example: ["request.method == 'OPTIONS'"].
 	// +optional
 	// +listType=atomic
@@ -58,6 +62,7 @@ type ExemptHeader struct {
 
 	// sha256 is the SHA-256 of the header's value: 64 hexadecimal digits in lower
 	// case, as `printf %s "$TOKEN" | sha256sum` prints them.
+	// Example: 9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08.
 	// +required
 	// +kubebuilder:validation:MinLength=64
 	// +kubebuilder:validation:MaxLength=64

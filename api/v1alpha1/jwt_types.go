@@ -6,6 +6,7 @@ package v1alpha1
 // JWT names the issuers whose tokens are believed.
 type JWT struct {
 	// providers are the issuers. 1 to 4.
+	// Example: [{name: idp, issuer: https://id.example.com, jwks: {url: https://id.example.com/jwks}}].
 	// +required
 	// +listType=map
 	// +listMapKey=name

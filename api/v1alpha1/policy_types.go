@@ -44,6 +44,7 @@ type PolicyRules struct {
 
 	// rules are the limits and the requests that they are for. 1 to 64; a request
 	// is admitted if all limits of all rules that apply to it admit it.
+	// Example: [{name: everything, limits: [{name: sustained, requests: 100, window: 1m}]}].
 	// +required
 	// +listType=map
 	// +listMapKey=name

@@ -113,7 +113,7 @@ type RateLimitStoreSpec struct {
 	KeyPrefix string `json:"keyPrefix,omitempty"`
 
 	// timeouts bound what a request waits for the store before onStoreFailure
-	// decides.
+	// decides. Absent: {operation: 25ms, dial: 250ms}.
 	// Example: {operation: 50ms}.
 	// +optional
 	Timeouts *StoreTimeouts `json:"timeouts,omitempty"`

@@ -64,6 +64,7 @@ type Rule struct {
 
 	// tiers replace limits for some requests: the first whose expression holds, in
 	// order, counts. At most 8. Absent: limits are for every request.
+	// Example: [{name: staff, when: "request.headers['x-plan'] == 'staff'", unlimited: {}}].
 	// +optional
 	// +listType=map
 	// +listMapKey=name
@@ -111,7 +112,7 @@ type Rule struct {
 	// +optional
 	OnStoreFailure OnStoreFailure `json:"onStoreFailure,omitempty"`
 
-	// local tunes onStoreFailure: Local. Only with it.
+	// local tunes onStoreFailure: Local. Only with it. Absent: {looseness: "1.5"}.
 	// Example: {looseness: "2"}.
 	// +optional
 	Local *Local `json:"local,omitempty"`
