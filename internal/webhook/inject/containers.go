@@ -33,7 +33,8 @@ func places(pod *corev1.Pod) []place {
 	return all
 }
 
-// isTCP holds for ports without a protocol too: absent means TCP.
-func isTCP(port corev1.ContainerPort) bool {
-	return port.Protocol == corev1.ProtocolTCP || port.Protocol == ""
+// servesTCP is whether a port can be intercepted. One without a protocol can:
+// absent means TCP. One without a number is none.
+func servesTCP(port corev1.ContainerPort) bool {
+	return port.ContainerPort > 0 && (port.Protocol == corev1.ProtocolTCP || port.Protocol == "")
 }

@@ -8,7 +8,7 @@ import (
 	"fmt"
 
 	corev1 "k8s.io/api/core/v1"
-	kjson "sigs.k8s.io/json"
+	kjson "k8s.io/apimachinery/pkg/util/json"
 
 	"github.com/penstock-dev/penstock/api/v1alpha1"
 )
@@ -99,7 +99,7 @@ func decode(object []byte) (pod *corev1.Pod, complete bool, err error) {
 	}
 	pod = &corev1.Pod{}
 	for _, into := range []any{&shape, pod} {
-		if err := kjson.UnmarshalCaseSensitivePreserveInts(object, into); err != nil {
+		if err := kjson.Unmarshal(object, into); err != nil {
 			return nil, false, err
 		}
 	}

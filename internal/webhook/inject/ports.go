@@ -73,7 +73,7 @@ func namedPorts(pod *corev1.Pod) []v1alpha1.InterceptedPort {
 	seen := map[string]bool{}
 	for _, place := range places(pod) {
 		for _, port := range place.container.Ports {
-			if !place.running || !isTCP(port) || port.Name == "" || seen[port.Name] {
+			if !place.running || !servesTCP(port) || port.Name == "" || seen[port.Name] {
 				continue
 			}
 			seen[port.Name] = true

@@ -34,7 +34,7 @@ func (p *patch) releaseNames(pod *corev1.Pod, ports []v1alpha1.InterceptedPort) 
 		}
 		numbers := map[string]int32{}
 		for i, port := range place.container.Ports {
-			if !isTCP(port) || !slices.ContainsFunc(ports, func(p v1alpha1.InterceptedPort) bool { return p.Name == port.Name }) {
+			if !servesTCP(port) || !slices.ContainsFunc(ports, func(p v1alpha1.InterceptedPort) bool { return p.Name == port.Name }) {
 				continue
 			}
 			name := appPortName(port.ContainerPort)
