@@ -13,14 +13,18 @@ import (
 // 20 MB.
 const DefaultMemoryKeys = 100_000
 
-// sampled is how many counters are looked at to make room for a new one.
-const sampled = 8
+const (
+	// sampled is how many counters are looked at to make room for a new one.
+	sampled = 8
+	// roomy is how many counters are kept without looking for unused ones.
+	roomy = 1024
+)
 
 // Memory decides in the process, by the arithmetic of the script. It keeps at
-// most so many counters. Every new counter looks at a few others and removes
-// those that are unused again; when it is full it removes, of these few, the one
-// that would be unused first, which forgets what that client had spent. So a
-// flood of identities costs accuracy, never memory.
+// most so many counters. Beyond the first thousand, every new counter looks at a
+// few others and removes those that are unused again; when it is full it removes,
+// of these few, the one that would be unused first, which forgets what that
+// client had spent. So a flood of identities costs accuracy, never memory.
 type Memory struct {
 	now      func() time.Time
 	maxKeys  int
@@ -78,7 +82,7 @@ func nameOf(namespace string, check *Check) counterName {
 }
 
 func (m *Memory) put(name counterName, counter state, now int64) {
-	if _, known := m.counters[name]; !known {
+	if _, known := m.counters[name]; !known && len(m.counters) >= min(roomy, m.maxKeys) {
 		m.makeRoom(now)
 	}
 	m.counters[name] = counter

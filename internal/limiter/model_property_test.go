@@ -99,6 +99,7 @@ func testAgainstModel(t *testing.T, name string, limiter clocked, backwards bool
 	trace := 0
 	rapid.Check(t, func(r *rapid.T) {
 		trace++
+		limiter.forget()
 		reference := newModel()
 		checks := drawChecks(r, fmt.Sprint(name, backwards, trace))
 		now := present + rapid.Int64Range(0, 1_000_000).Draw(r, "start")

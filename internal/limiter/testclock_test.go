@@ -19,12 +19,17 @@ import (
 )
 
 // steppedTime goes before the script's text and answers TIME from a key. Only
-// tests have it: the product's script takes no time from anyone.
+// tests have it: the product's script takes no time from anyone. Keys then live
+// for an hour, since the time that really passes means nothing.
 const steppedTime = `
 local server = redis
 local redis = setmetatable({call = function(name, ...)
   if name == 'TIME' then
     return server.call('LRANGE', 'test:clock', 0, -1)
+  end
+  if name == 'SET' and select('#', ...) == 4 then
+    local key, text, option = ...
+    return server.call(name, key, text, option, 3600000)
   end
   return server.call(name, ...)
 end}, {__index = server})
@@ -34,6 +39,8 @@ end}, {__index = server})
 type clocked interface {
 	Decider
 	set(t *testing.T, now int64)
+	// forget starts a trace: what was counted before does not matter any more.
+	forget()
 }
 
 type clockedRedis struct {
@@ -52,12 +59,17 @@ func (c *clockedRedis) set(t *testing.T, now int64) {
 	}
 }
 
+// forget does nothing: each trace has keys of its own.
+func (c *clockedRedis) forget() {}
+
 type clockedMemory struct {
 	*Memory
 	at *int64
 }
 
 func (c *clockedMemory) set(_ *testing.T, now int64) { *c.at = now }
+
+func (c *clockedMemory) forget() { clear(c.counters) }
 
 // clockedLimiters are the script on a real Redis and the memory limiter.
 func clockedLimiters(t *testing.T) map[string]clocked {

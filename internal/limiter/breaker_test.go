@@ -1,0 +1,139 @@
+// Copyright The Penstock Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package limiter
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/penstock-dev/penstock/test/redistest"
+)
+
+func TestBreakerOpensAfterFailuresInARow(t *testing.T) {
+	t.Parallel()
+	tests := map[string]struct {
+		outcomes []outcome
+		wantOpen bool
+	}{
+		"four failures":               {outcomes: []outcome{failed, failed, failed, failed}},
+		"five failures":               {outcomes: []outcome{failed, failed, failed, failed, failed}, wantOpen: true},
+		"a success between":           {outcomes: []outcome{failed, failed, failed, succeeded, failed, failed}},
+		"what tells nothing":          {outcomes: []outcome{silent, silent, silent, silent, silent, silent}},
+		"silence does not interrupt":  {outcomes: []outcome{failed, failed, silent, failed, failed, failed}, wantOpen: true},
+		"a late success changes none": {outcomes: []outcome{failed, failed, failed, failed, failed, succeeded}, wantOpen: true},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var b breaker
+			opened := 0
+			for _, result := range tc.outcomes {
+				if b.record(result) {
+					opened++
+				}
+			}
+			if b.isOpen() != tc.wantOpen || (opened == 1) != tc.wantOpen {
+				t.Errorf("open %t, opened %d times, want open %t", b.isOpen(), opened, tc.wantOpen)
+			}
+		})
+	}
+}
+
+func TestOutcomes(t *testing.T) {
+	t.Parallel()
+	limiter := newRedis(t, nil, 25*time.Millisecond)
+	left, leave := context.WithCancel(t.Context())
+	leave()
+	tests := map[string]struct {
+		ctx  context.Context
+		err  error
+		took time.Duration
+		want outcome
+	}{
+		"an answer":              {ctx: t.Context(), want: succeeded},
+		"a timeout":              {ctx: t.Context(), err: context.DeadlineExceeded, took: 25 * time.Millisecond, want: failed},
+		"a timeout while paused": {ctx: t.Context(), err: context.DeadlineExceeded, took: 80 * time.Millisecond, want: silent},
+		"any other failure":      {ctx: t.Context(), err: errors.New("x"), took: 80 * time.Millisecond, want: failed},
+		"the caller left":        {ctx: left, err: context.Canceled, want: silent},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			if got := limiter.counts(tc.ctx, tc.err, tc.took); got != tc.want {
+				t.Errorf("outcome %d, want %d", got, tc.want)
+			}
+		})
+	}
+}
+
+func TestADeadStoreCostsNothingAndComesBack(t *testing.T) {
+	t.Parallel()
+	server := redistest.Start(t)
+	limiter := newRedis(t, sidecarClient(t, server.Addr(), 100*time.Millisecond), 100*time.Millisecond)
+	check := fixedWindowOf("a", 1_000_000, ages)
+	warm(t, limiter)
+	server.Pause()
+	failures := 0
+	for ; !limiter.Open() && failures < 100; failures++ {
+		if _, err := limiter.Decide(t.Context(), "shop", []Check{check}); err == nil {
+			t.Fatal("a paused store decided")
+		}
+	}
+	if !limiter.Open() {
+		t.Fatalf("after %d failures the breaker is closed", failures)
+	}
+	began := time.Now()
+	for range 1000 {
+		if _, err := limiter.Decide(t.Context(), "shop", []Check{check}); !errors.Is(err, ErrBreakerOpen) {
+			t.Fatalf("error %v, want ErrBreakerOpen", err)
+		}
+	}
+	if took := time.Since(began); took > 100*time.Millisecond {
+		t.Errorf("1000 decisions with an open breaker took %v", took)
+	}
+	server.Resume()
+	requireCloses(t, limiter)
+	decide(t, limiter, check)
+}
+
+// TestTheProbeWrites keeps the breaker open on a store that answers PING and
+// reads, but takes no writes.
+func TestTheProbeWrites(t *testing.T) {
+	t.Parallel()
+	server := redistest.Start(t)
+	admin := clientOf(t, server)
+	limiter := newRedis(t, server.Client(t), patience)
+	if err := admin.ReplicaOf(t.Context(), "127.0.0.1", "1").Err(); err != nil {
+		t.Fatal(err)
+	}
+	limiter.breaker.open = true
+	if err := limiter.probe(t.Context(), "shop"); ErrorKind(err) != KindReadOnly {
+		t.Errorf("a probe of a read-only store: %v, want an error of kind readonly", err)
+	}
+	if err := admin.ReplicaOf(t.Context(), "NO", "ONE").Err(); err != nil {
+		t.Fatal(err)
+	}
+	if err := limiter.probe(t.Context(), "shop"); err != nil {
+		t.Errorf("a probe of a working store: %v", err)
+	}
+	limiter.startProbe("shop")
+	requireCloses(t, limiter)
+}
+
+// requireCloses waits until the breaker is closed.
+func requireCloses(t *testing.T, limiter *Redis) {
+	t.Helper()
+	timeout := time.After(patience)
+	ticker := time.NewTicker(5 * time.Millisecond)
+	defer ticker.Stop()
+	for limiter.Open() {
+		select {
+		case <-ticker.C:
+		case <-timeout:
+			t.Fatalf("the breaker is open %v after the store came back", patience)
+		}
+	}
+}
