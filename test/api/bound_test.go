@@ -93,9 +93,9 @@ func list(path string, most int, element func(i int) string) bound {
 	}
 }
 
-// named is a list of elements with names that differ.
+// named is a list of elements with names that differ; # in the rest is a number.
 func named(path string, most int, rest string) bound {
-	element := func(i int) string { return fmt.Sprintf("{name: n%d, %s}", i, rest) }
+	element := element("{name: n#, " + rest + "}")
 	b := list(path, most, element)
 	b.keywords[2] = "listType=map"
 	b.refused = append(b.refused, refusal{"[" + element(1) + ", " + element(1) + "]", "Duplicate value"})

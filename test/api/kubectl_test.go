@@ -4,15 +4,11 @@
 package api
 
 import (
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-
-	"github.com/penstock-dev/penstock/test/controlplane"
 )
 
 func TestKubectlExplainsFieldsFarDown(t *testing.T) {
@@ -128,31 +124,4 @@ func rows(output string) []string {
 		found = append(found, strings.Join(fields, " "))
 	}
 	return found
-}
-
-func TestSamplesApply(t *testing.T) {
-	t.Parallel()
-	root, err := controlplane.Root()
-	if err != nil {
-		t.Fatal(err)
-	}
-	folder := filepath.Join(root, "config", "samples")
-	entries, err := os.ReadDir(folder)
-	if err != nil {
-		t.Fatalf("list the samples: %v", err)
-	}
-	for _, entry := range entries {
-		if entry.Name() == "kustomization.yaml" {
-			continue
-		}
-		t.Run(entry.Name(), func(t *testing.T) {
-			t.Parallel()
-			if _, err := server.Kubectl(t, "apply", "--dry-run=server", "--validate=strict", "-f", filepath.Join(folder, entry.Name())); err != nil {
-				t.Error(err)
-			}
-		})
-	}
-	if _, err := server.Kubectl(t, "apply", "--dry-run=server", "--validate=strict", "-k", folder); err != nil {
-		t.Error(err)
-	}
 }

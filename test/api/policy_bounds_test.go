@@ -18,7 +18,7 @@ var policyBounds = slices.Concat(
 		choice("spec.mode", "Enforce Shadow Disabled", "Enforce Shadow Disabled"),
 		choice("spec.pathMatching", "Loose Strict", "Loose Strict"),
 		choice("spec.evaluation", "All FirstMatch", "All FirstMatch"),
-		named("spec.rules", 64, "limits: [{name: limit, requests: 10, window: 1m}]"),
+		named("spec.rules", 64, "matches: [{path: {type: Exact, value: /#}}], limits: [{name: limit, requests: 10, window: 1m}]"),
 	},
 )
 

@@ -47,6 +47,7 @@ var scaffolds = map[string]change{
 	"spec.rules[0].key[0].from[0].queryParam":  keyFrom("queryParam: {name: q}"),
 	"spec.rules[0].key[0].from[0].pathParam":   keyFrom("pathParam: {name: id}"),
 	"spec.rules[0].key[0].from[0].expression":  keyFrom("expression: e"),
+	"spec.rules[0].limits[0].burst":            {"spec.rules[0].limits": "[{name: limit, requests: 10, window: 1s}]"},
 	"spec.rules[0].limits[0].algorithm":        {"spec.rules[0].limits": "[{name: limit, requests: 10, window: 1s}]"},
 	"spec.rules[0].limits[0].calendar":         {"spec.rules[0].limits": "[{name: limit, requests: 10, calendar: {period: Day}}]"},
 	"spec.rules[0].tiers":                      {"spec.rules[0].tiers": `[{name: pro, when: "true", limits: [{name: limit, requests: 1, window: 1s}]}]`},
