@@ -22,17 +22,17 @@ func answerForwardFailure(w http.ResponseWriter, request *http.Request, err erro
 	case request.Context().Err() != nil:
 		w.WriteHeader(statusClientGone)
 	case errors.As(err, &inbound):
-		writeAnswer(w, request.Method, problemAnswer(problem{
+		writeAnswer(w, problemAnswer(problem{
 			Title: "Request body incomplete", Status: http.StatusBadRequest,
 			Detail: "The body of the request ended early or was malformed.",
 		}))
 	case errors.As(err, &timeout) && timeout.Timeout():
-		writeAnswer(w, request.Method, problemAnswer(problem{
+		writeAnswer(w, problemAnswer(problem{
 			Title: "Application did not answer in time", Status: http.StatusGatewayTimeout,
 			Detail: "The application behind Penstock did not answer in time. Penstock itself works; look at the application.",
 		}))
 	default:
-		writeAnswer(w, request.Method, problemAnswer(problem{
+		writeAnswer(w, problemAnswer(problem{
 			Title: "Application did not answer", Status: http.StatusBadGateway,
 			Detail: "The application behind Penstock refused the connection or closed it without a valid answer. Penstock itself works; look at the application.",
 		}))

@@ -4,7 +4,6 @@
 package proxy
 
 import (
-	"errors"
 	"net/http"
 	"net/http/httputil"
 	"time"
@@ -36,7 +35,7 @@ func (p *portHandler) ServeHTTP(w http.ResponseWriter, request *http.Request) {
 	}()
 	if request.Method == http.MethodConnect {
 		// A tunnel would carry any number of requests past the limits.
-		writeAnswer(writer, request.Method, problemAnswer(problem{
+		writeAnswer(writer, problemAnswer(problem{
 			Title: "Tunnels are not forwarded", Status: http.StatusMethodNotAllowed,
 			Detail: "CONNECT is for forward proxies; this is the way to an application.",
 		}))
@@ -59,22 +58,17 @@ func (p *portHandler) ServeHTTP(w http.ResponseWriter, request *http.Request) {
 func (p *portHandler) admit(writer *answerWriter, request *http.Request, rules *Rules) bool {
 	found, err := rules.Matcher.Match(&requestView{request: request, appPort: p.appPort})
 	switch {
-	case errors.Is(err, match.ErrBadPath):
-		writeAnswer(writer, request.Method, problemAnswer(problem{
+	case err != nil:
+		// The only error that there is: match.ErrBadPath.
+		writeAnswer(writer, problemAnswer(problem{
 			Title: "Malformed path", Status: http.StatusBadRequest,
 			Detail: "The path has an escape that is not % and two hex digits, or a NUL. A limit here depends on the path.",
 		}))
 		return false
-	case err != nil:
-		// No other error exists; one that came would be a limit that is not
-		// enforced, so it must not pass in silence.
-		p.server.logger.Error("Matching a request failed", "error", err)
-		p.server.metrics.StoreError("match")
-		return true
 	case found.Denied != nil:
 		policy, rule := found.Denied.Policy, found.Denied.Rule
 		p.server.metrics.decisions.WithLabelValues(policyLabel(policy.Kind, policy.Name), rule.Name, outcomeDenied).Inc()
-		writeAnswer(writer, request.Method, refuseMissing(found.Denied, isGRPC(request.Header)))
+		writeAnswer(writer, refuseMissing(found.Denied, isGRPC(request.Header)))
 		return false
 	case len(found.Hits) == 0:
 		return true
@@ -103,7 +97,7 @@ func (p *portHandler) decide(writer *answerWriter, request *http.Request, rules 
 	p.server.metrics.countDecision(&decision)
 	writer.fields = newLimitFields(&decision, responseOf(hits))
 	if !decision.Allowed {
-		writeAnswer(writer, request.Method, refuse(&decision, isGRPC(request.Header)))
+		writeAnswer(writer, refuse(&decision, isGRPC(request.Header)))
 	}
 	return decision.Allowed
 }

@@ -84,16 +84,16 @@ func (m *Metrics) rulesSet(revision string) {
 	m.rulesetInfo.WithLabelValues(revision).Set(1)
 }
 
-// watchRulesetAge adds the age of the rule set in force, in seconds; there is
-// none before the first.
+// watchRulesetAge adds how long ago the rule set in force was known to be the
+// newest; it grows while the store cannot be reached.
 func (m *Metrics) watchRulesetAge(gate *rulesGate) error {
 	return m.Registry.Register(prometheus.NewGaugeFunc(prometheus.GaugeOpts{
-		Name: "penstock_ruleset_age_seconds", Help: "Time since the rule set in force was set; 0 before the first.",
+		Name: "penstock_ruleset_age_seconds", Help: "Time since the rule set in force was set or confirmed; 0 before the first.",
 	}, func() float64 {
-		since := gate.since.Load()
-		if since == 0 {
+		confirmed := gate.confirmed.Load()
+		if confirmed == 0 {
 			return 0
 		}
-		return time.Since(time.Unix(0, since)).Seconds()
+		return time.Since(time.Unix(0, confirmed)).Seconds()
 	}))
 }

@@ -42,16 +42,14 @@ func problemAnswer(p problem) answer {
 	return answer{status: p.Status, header: http.Header{"Content-Type": {contentTypeProblem}}, body: body}
 }
 
-// writeAnswer sends an answer. HEAD gets the header only. An error of writing
-// means that the client has left, which nobody needs to hear.
-func writeAnswer(w http.ResponseWriter, method string, a answer) {
+// writeAnswer sends an answer; the server leaves the body out of one to HEAD. An
+// error of writing means that the client has left, which nobody needs to hear.
+func writeAnswer(w http.ResponseWriter, a answer) {
 	header := w.Header()
 	for name, values := range a.header {
 		header[name] = values
 	}
 	header.Set("Content-Length", strconv.Itoa(len(a.body)))
 	w.WriteHeader(a.status)
-	if method != http.MethodHead && len(a.body) > 0 {
-		_, _ = w.Write(a.body)
-	}
+	_, _ = w.Write(a.body)
 }

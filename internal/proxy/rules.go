@@ -41,10 +41,11 @@ func (r *Rules) livePods(kind, name string) int64 {
 // the wait for them is over.
 type rulesGate struct {
 	current atomic.Pointer[Rules]
-	// since is when the rules in force were set, in Unix nanoseconds.
-	since  atomic.Int64
-	opened chan struct{}
-	open   func()
+	// confirmed is when the rules in force were last known to be the newest, in
+	// Unix nanoseconds; 0 before the first.
+	confirmed atomic.Int64
+	opened    chan struct{}
+	open      func()
 }
 
 func newRulesGate() *rulesGate {
@@ -55,9 +56,11 @@ func newRulesGate() *rulesGate {
 
 func (g *rulesGate) set(rules *Rules) {
 	g.current.Store(rules)
-	g.since.Store(time.Now().UnixNano())
+	g.confirm()
 	g.open()
 }
+
+func (g *rulesGate) confirm() { g.confirmed.Store(time.Now().UnixNano()) }
 
 // isOpen reports whether requests are served, with rules or without.
 func (g *rulesGate) isOpen() bool {

@@ -5,6 +5,7 @@ package proxy
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net"
 	"net/http"
@@ -78,3 +79,6 @@ func (s *Server) shutdownHTTP(ctx context.Context, server *http.Server) {
 		_ = server.Close()
 	}
 }
+
+// isClosed tells the expected end of a server from a failure.
+func isClosed(err error) bool { return err == nil || errors.Is(err, http.ErrServerClosed) }

@@ -53,6 +53,37 @@ func TestChecksAreComplete(t *testing.T) {
 	}
 }
 
+// TestLimitHolds has a real limiter count requests that come all at once.
+func TestLimitHolds(t *testing.T) {
+	t.Parallel()
+	var seen atomic.Int64
+	app := startApp(t, func(w http.ResponseWriter, request *http.Request) {
+		seen.Add(1)
+		okApp(w, request)
+	})
+	now := time.Unix(1_800_000_000, 0)
+	f := start(t, app, rulesOf(t, onePolicy()), limiter.NewMemory(func() time.Time { return now }, 0).Decide)
+	var admitted, refused atomic.Int64
+	var group sync.WaitGroup
+	for range 25 {
+		group.Go(func() {
+			switch response, _ := send(t, http.MethodGet, f.url, nil, nil); response.StatusCode {
+			case http.StatusOK:
+				admitted.Add(1)
+			case http.StatusTooManyRequests:
+				refused.Add(1)
+				if got := response.Header.Get("Retry-After"); got != "60" {
+					t.Errorf("Retry-After is %q, want 60", got)
+				}
+			}
+		})
+	}
+	group.Wait()
+	if admitted.Load() != 10 || refused.Load() != 15 || seen.Load() != 10 {
+		t.Errorf("admitted %d, refused %d, the app saw %d, want 10, 15, 10", admitted.Load(), refused.Load(), seen.Load())
+	}
+}
+
 func TestRequestWithoutRuleIsNotDecided(t *testing.T) {
 	t.Parallel()
 	f := start(t, startApp(t, okApp), nil, func(context.Context, string, []limiter.Check) (limiter.Decision, error) {
@@ -171,6 +202,35 @@ func TestMetricsNameNoClient(t *testing.T) {
 	for _, hidden := range []string{"secret", "127.0.0.1"} {
 		if strings.Contains(text, hidden) {
 			t.Errorf("metrics tell %q", hidden)
+		}
+	}
+}
+
+func TestRulesetAge(t *testing.T) {
+	t.Parallel()
+	f := startBare(t, startApp(t, okApp), nil, Options{})
+	if got := metric(t, f, "penstock_ruleset_age_seconds"); got != "0" {
+		t.Errorf("before the first rules the age is %s, want 0", got)
+	}
+	f.server.SetRules(rulesOf(t))
+	set := f.server.gate.confirmed.Load()
+	if got := metric(t, f, "penstock_ruleset_age_seconds"); got == "0" || got == "" {
+		t.Errorf("with rules the age is %q, want more than 0", got)
+	}
+	f.server.ConfirmRules()
+	if f.server.gate.confirmed.Load() <= set {
+		t.Error("confirming the rules did not make them newer")
+	}
+}
+
+func TestBreakerAndStoreErrorsShow(t *testing.T) {
+	t.Parallel()
+	f := start(t, startApp(t, okApp), nil, nil)
+	f.server.Metrics().SetBreakerOpen(true)
+	f.server.Metrics().StoreError("timeout")
+	for series, want := range map[string]string{"penstock_breaker_open": "1", `penstock_store_errors_total{kind="timeout"}`: "1"} {
+		if got := metric(t, f, series); got != want {
+			t.Errorf("%s is %q, want %s", series, got, want)
 		}
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+	"time"
 )
 
 const webSocketRequest = "GET /chat HTTP/1.1\r\nHost: a\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Version: 13\r\n\r\n"
@@ -88,7 +89,12 @@ func TestUnaskedSwitchIsRefused(t *testing.T) {
 			if err != nil || response.StatusCode != http.StatusBadGateway {
 				t.Fatalf("answer is %v, %v, want 502", response, err)
 			}
-			<-closed
+			select {
+			case <-closed:
+			case <-time.After(patience):
+				t.Error("the app's connection is left open")
+				conn.Close()
+			}
 		})
 	}
 }
