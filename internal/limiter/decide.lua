@@ -37,133 +37,123 @@
 local MARGIN = 1000
 local EXACT = 9007199254740992
 
-local time = redis.call('TIME')
+-- This is run for every request: locals are faster than globals here, and there
+-- are no functions since each would be made anew in every run.
+local call, pcall, tonumber = redis.call, redis.pcall, tonumber
+local match, format, ceil = string.match, string.format, math.ceil
+
+local time = call('TIME')
 local now = tonumber(time[1]) * 1000000 + tonumber(time[2])
 
-local reply = {}
-local admitted = true
-local corrupt = nil
--- What to write if all admit: key, text, milliseconds to live.
-local writes = {}
+local reply, parts = {}, 0
+-- What to write if all admit, by number of the key.
+local texts, lifetimes = {}, {}
+local admitted, corrupt = true, nil
+local at = 1
 
-local function integer(number)
-  return string.format('%.0f', number)
-end
-
-local function found_corrupt(key, algorithm, longest)
-  -- It clears by itself after as long as the limit could have made anyone wait.
-  redis.pcall('PEXPIRE', key, integer(math.ceil(longest / 1000) + MARGIN), 'LT')
-  corrupt = corrupt or algorithm
-end
-
-local function prepare(key, text, lifetime)
-  writes[#writes + 1] = key
-  writes[#writes + 1] = text
-  writes[#writes + 1] = integer(math.ceil(lifetime / 1000) + MARGIN)
-end
-
-local function answer(admits, first, second)
-  admitted = admitted and admits
-  reply[#reply + 1] = admits and 1 or 0
-  reply[#reply + 1] = first
-  reply[#reply + 1] = second
-end
-
--- Returns the two numbers of a state, 0 and 0 for no state, nil for a corrupt
--- one. More than one pattern may be tried.
-local function read(key, ...)
-  local stored = redis.pcall('GET', key)
-  if not stored then
-    return 0, 0
+for i = 1, #KEYS do
+  local algorithm, stored = ARGV[at], pcall('GET', KEYS[i])
+  -- The state as text; false for none, '' for what is no text.
+  if stored and type(stored) ~= 'string' then
+    stored = ''
   end
-  if type(stored) ~= 'string' then
-    return nil
-  end
-  for _, pattern in ipairs({...}) do
-    local first, second = string.match(stored, pattern)
-    if first then
-      first, second = tonumber(first), tonumber(second)
-      if first < EXACT and second < EXACT then
-        return first, second
+  local admits, first, second, unused
+  -- How long this limit can make anyone wait, in microseconds.
+  local longest
+
+  if algorithm == 'bucket' then
+    -- tokenBucket.stand and charge in Go: change both together.
+    local cost, cost_rest = tonumber(ARGV[at + 1]), tonumber(ARGV[at + 2])
+    local empty, empty_rest = tonumber(ARGV[at + 3]), tonumber(ARGV[at + 4])
+    local unit = tonumber(ARGV[at + 5])
+    at = at + 6
+    local debt, rest = 0, 0
+    if stored then
+      local full
+      full, rest = match(stored, '^(%d+)(%d%d%d)$')
+      if not full then
+        full, rest = match(stored, '^(%d+)%.(%d+)$')
+      end
+      full, rest = tonumber(full), tonumber(rest)
+      if not full or full >= EXACT or rest >= EXACT then
+        corrupt, full, rest = 'TokenBucket', 0, 0
+        longest = empty
+      elseif rest >= unit then
+        full, rest = full + 1, 0
+      end
+      debt = full - now
+      if debt < 0 then
+        debt, rest = 0, 0
+      elseif debt > empty or (debt == empty and rest > empty_rest) then
+        -- The clock stepped back, or the burst was lowered.
+        debt, rest = empty, empty_rest
       end
     end
-  end
-  return nil
-end
+    local after, after_rest = debt + cost, rest + cost_rest
+    if after_rest >= unit then
+      after, after_rest = after + 1, after_rest - unit
+    end
+    admits = after < empty or (after == empty and after_rest <= empty_rest)
+    first, second = debt, rest
+    if admits and (cost > 0 or cost_rest > 0) then
+      texts[i] = format(unit <= 1000 and '%.0f%03.0f' or '%.0f.%.0f', now + after, after_rest)
+      unused = after + 1
+    end
 
--- tokenBucket.stand and charge in Go: change both together.
-local function bucket(key, cost, cost_rest, empty, empty_rest, unit)
-  local full, rest = read(key, '^(%d+)(%d%d%d)$', '^(%d+)%.(%d+)$')
-  if not full then
-    return found_corrupt(key, 'TokenBucket', empty)
-  end
-  if rest >= unit then
-    full, rest = full + 1, 0
-  end
-  local debt = full - now
-  if debt < 0 then
-    debt, rest = 0, 0
-  elseif debt > empty or (debt == empty and rest > empty_rest) then
-    -- The clock stepped back, or the burst was lowered.
-    debt, rest = empty, empty_rest
-  end
-  local after, after_rest = debt + cost, rest + cost_rest
-  if after_rest >= unit then
-    after, after_rest = after + 1, after_rest - unit
-  end
-  local admits = after < empty or (after == empty and after_rest <= empty_rest)
-  answer(admits, debt, rest)
-  if admits and (cost > 0 or cost_rest > 0) then
-    local form = unit <= 1000 and '%.0f%03.0f' or '%.0f.%.0f'
-    prepare(key, string.format(form, now + after, after_rest), after + 1)
-  end
-end
-
--- fixedWindow.stand and charge in Go: change both together.
-local function window(key, cost, requests, length)
-  local number, count = read(key, '^(%d+)(%d%d%d%d%d%d%d%d%d%d)$')
-  if not number then
-    return found_corrupt(key, 'FixedWindow', length)
-  end
-  local elapsed = now % length
-  local current = (now - elapsed) / length
-  if number < current then
-    count = 0
-  elseif count > requests then
-    -- Requests was lowered. A later window than the current one is left by a
-    -- clock that stepped back; its count holds for the current one.
-    count = requests
-  end
-  local admits = count + cost <= requests
-  answer(admits, count, length - elapsed)
-  if admits and cost > 0 then
-    prepare(key, string.format('%.0f%010.0f', current, count + cost), length - elapsed)
-  end
-end
-
-local at = 1
-local function number(offset)
-  return tonumber(ARGV[at + offset])
-end
-
-for _, key in ipairs(KEYS) do
-  if ARGV[at] == 'bucket' then
-    bucket(key, number(1), number(2), number(3), number(4), number(5))
-    at = at + 6
-  elseif ARGV[at] == 'window' then
-    window(key, number(1), number(2), number(3))
+  elseif algorithm == 'window' then
+    -- fixedWindow.stand and charge in Go: change both together.
+    local cost, requests, length = tonumber(ARGV[at + 1]), tonumber(ARGV[at + 2]), tonumber(ARGV[at + 3])
     at = at + 4
+    local elapsed = now % length
+    local current = (now - elapsed) / length
+    local count = 0
+    if stored then
+      local number
+      number, count = match(stored, '^(%d+)(%d%d%d%d%d%d%d%d%d%d)$')
+      number, count = tonumber(number), tonumber(count)
+      if not number or number >= EXACT then
+        corrupt, number, count = 'FixedWindow', 0, 0
+        longest = length
+      end
+      if number < current then
+        count = 0
+      elseif count > requests then
+        -- Requests was lowered. A later window than the current one is left by
+        -- a clock that stepped back; its count holds for the current one.
+        count = requests
+      end
+    end
+    admits = count + cost <= requests
+    first, second = count, length - elapsed
+    if admits and cost > 0 then
+      texts[i] = format('%.0f%010.0f', current, count + cost)
+      unused = second
+    end
+
   else
-    return redis.error_reply('ERR unknown algorithm ' .. tostring(ARGV[at]))
+    return redis.error_reply('ERR unknown algorithm ' .. tostring(algorithm))
   end
+
+  if longest then
+    -- A corrupt counter clears by itself: it gets an expiry if it has none.
+    pcall('PEXPIRE', KEYS[i], format('%.0f', ceil(longest / 1000) + MARGIN), 'LT')
+  end
+  if unused then
+    lifetimes[i] = format('%.0f', ceil(unused / 1000) + MARGIN)
+  end
+  admitted = admitted and admits
+  reply[parts + 1], reply[parts + 2], reply[parts + 3] = admits and 1 or 0, first, second
+  parts = parts + 3
 end
 
 if corrupt then
   return redis.error_reply('CORRUPT counter of a ' .. corrupt .. '; it expires by itself, or delete the key')
 end
 if admitted then
-  for i = 1, #writes, 3 do
-    redis.call('SET', writes[i], writes[i + 1], 'PX', writes[i + 2])
+  for i = 1, #KEYS do
+    if texts[i] then
+      call('SET', KEYS[i], texts[i], 'PX', lifetimes[i])
+    end
   end
 end
 return reply
