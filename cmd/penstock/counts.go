@@ -1,0 +1,117 @@
+// Copyright The Penstock Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"github.com/penstock-dev/penstock/internal/keys"
+	"github.com/penstock-dev/penstock/internal/limiter"
+	"github.com/penstock-dev/penstock/internal/proxy"
+	"github.com/penstock-dev/penstock/internal/redisconn"
+)
+
+// memoryStore is the value of --store that counts in this process.
+const memoryStore = "memory"
+
+// firstContact bounds how long the store may take to answer at the start.
+const firstContact = 5 * time.Second
+
+// watchEvery is how often the state of the store is looked at.
+const watchEvery = 250 * time.Millisecond
+
+// countStore is where requests are counted.
+type countStore struct {
+	// name is what people read.
+	name    string
+	limiter limiter.Decider
+	// isAway says that the store failed and is not asked at present.
+	isAway func() bool
+	close  func()
+}
+
+// openStore opens what --store names. A Redis must answer now: a person who tries
+// things out wants to know of a wrong address at once.
+func openStore(ctx context.Context, store string, timeout time.Duration) (*countStore, error) {
+	if store == memoryStore {
+		return &countStore{
+			name: "memory of this process", limiter: limiter.NewMemory(time.Now, limiter.DefaultMemoryKeys),
+			isAway: func() bool { return false }, close: func() {},
+		}, nil
+	}
+	settings, err := redisconn.ParseURL(store)
+	if err != nil {
+		return nil, fmt.Errorf("%w: --store: %w; or write --store memory", errUsage, err)
+	}
+	settings.OperationTimeout = timeout
+	if err := contact(ctx, settings); err != nil {
+		return nil, fmt.Errorf("reach the store at %s: %w; start it, correct --store, or count with --store memory", settings.Addresses[0], err)
+	}
+	client, err := redisconn.New(settings, redisconn.Deciding)
+	if err != nil {
+		return nil, fmt.Errorf("%w: --store: %w", errUsage, err)
+	}
+	redis := limiter.NewRedis(client, keys.DefaultPrefix, timeout)
+	return &countStore{
+		name: "Redis at " + settings.Addresses[0], limiter: redis, isAway: redis.Open,
+		close: func() {
+			redis.Close()
+			// The process ends: there is nothing left to lose.
+			_ = client.Close()
+		},
+	}, nil
+}
+
+// contact asks the store for a sign of life, as the patient client that it makes.
+func contact(ctx context.Context, settings redisconn.Settings) error {
+	ctx, cancel := context.WithTimeout(ctx, firstContact)
+	defer cancel()
+	client, err := redisconn.New(settings, redisconn.Publishing)
+	if err != nil {
+		return err
+	}
+	return errors.Join(client.Ping(ctx).Err(), client.Close())
+}
+
+// decider never fails: while the store is away, each rule's onStoreFailure decides.
+func (c *countStore) decider(metrics *proxy.Metrics) limiter.Decider {
+	return limiter.WithFallback(c.limiter, limiter.FallbackOptions{OnStoreError: metrics.StoreError})
+}
+
+// watch says when the store goes away and comes back, until ctx ends.
+func (c *countStore) watch(ctx context.Context, metrics *proxy.Metrics, logger *slog.Logger) {
+	ticker := time.NewTicker(watchEvery)
+	defer ticker.Stop()
+	wasAway := false
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-ticker.C:
+		}
+		away := c.isAway()
+		if away == wasAway {
+			continue
+		}
+		wasAway = away
+		metrics.SetBreakerOpen(away)
+		if away {
+			logger.Warn("The store fails and is not asked: each rule's onStoreFailure decides", "store", c.name)
+		} else {
+			logger.Warn("The store decides again", "store", c.name)
+		}
+	}
+}
+
+// identityKey keys the hash of identities. Processes that count in the same store
+// and namespace must agree on it, so it comes from what they were started with.
+func identityKey(store, namespace string) []byte {
+	sum := sha256.Sum256(fmt.Appendf(nil, "penstock run %d %s %s", len(store), store, namespace))
+	return sum[:]
+}

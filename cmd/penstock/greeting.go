@@ -1,0 +1,144 @@
+// Copyright The Penstock Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"fmt"
+	"io"
+	"net"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"github.com/penstock-dev/penstock/internal/ruleset"
+)
+
+// greeting is what a person wants to know when run has started.
+type greeting struct {
+	upstream  string
+	store     string
+	listening net.Addr
+	// admin is nil if there is none.
+	admin     net.Addr
+	ruleSet   *ruleset.RuleSet
+	documents []*document
+}
+
+// greet says what is in force and how to try it.
+func greet(to io.Writer, g *greeting) {
+	var text strings.Builder
+	table := tabwriter.NewWriter(&text, 0, 0, 2, ' ', 0)
+	line := func(cells ...string) { _, _ = fmt.Fprintln(table, strings.Join(cells, "\t")) }
+	line("listening:", "http://"+g.listening.String())
+	line("app:", g.upstream)
+	line("counting in:", g.store)
+	if g.admin != nil {
+		line("metrics:", "http://"+g.admin.String()+"/metrics")
+	}
+	for i := range g.ruleSet.Policies {
+		policy := &g.ruleSet.Policies[i]
+		for j := range policy.Rules {
+			line("rule:", policy.Name+"/"+policy.Rules[j].Name+": "+sentence(&policy.Rules[j]))
+		}
+	}
+	if len(g.ruleSet.Policies) == 0 {
+		line("rule:", "none is in force, every request passes")
+	}
+	if g.namesPods() {
+		line("note:", "there are no pods here: targetRefs and selector are ignored")
+	}
+	line("try it:", "curl -i http://"+g.listening.String()+examplePath(g.ruleSet))
+	line("end it:", "Ctrl-C")
+	_ = table.Flush()
+	// An output that is closed is no reason to end.
+	_, _ = io.WriteString(to, text.String())
+}
+
+// namesPods reports whether a policy is for some pods only.
+func (g *greeting) namesPods() bool {
+	for _, d := range g.documents {
+		selector := d.policy.Spec.Selector
+		if selector == nil || len(selector.MatchLabels)+len(selector.MatchExpressions) > 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// sentence says what a rule does.
+func sentence(rule *ruleset.Rule) string {
+	var limits []string
+	for i := range rule.Limits {
+		limit := &rule.Limits[i]
+		text := fmt.Sprintf("%d per %s (%s", limit.Requests, shortDuration(limit.WindowMicros), limit.Algorithm)
+		if limit.Burst != limit.Requests {
+			text += fmt.Sprintf(", burst %d", limit.Burst)
+		}
+		limits = append(limits, text+")")
+	}
+	return strings.Join(limits, " and ") + keyText(rule.Key) + matchText(rule.Matches)
+}
+
+func keyText(parts []ruleset.KeyPart) string {
+	if len(parts) == 0 {
+		return " for all together"
+	}
+	var texts []string
+	for _, part := range parts {
+		var sources []string
+		for _, source := range part.From {
+			text := "client address"
+			if source.Kind == ruleset.SourceHeader {
+				text = "header " + source.Name
+			}
+			sources = append(sources, text)
+		}
+		texts = append(texts, strings.Join(sources, " or else "))
+	}
+	return " for each " + strings.Join(texts, " and ")
+}
+
+func matchText(matches []ruleset.Match) string {
+	if len(matches) == 0 {
+		return ", every request"
+	}
+	var texts []string
+	for _, m := range matches {
+		text := strings.Join(m.Methods, "|")
+		if m.Path != nil {
+			text += " " + m.Path.Value
+			if m.Path.Type == ruleset.PathPrefix {
+				text += " and below"
+			}
+		}
+		texts = append(texts, strings.TrimSpace(text))
+	}
+	return ", on " + strings.Join(texts, "; ")
+}
+
+// examplePath is a path that a rule matches.
+func examplePath(rules *ruleset.RuleSet) string {
+	for _, policy := range rules.Policies {
+		for _, rule := range policy.Rules {
+			for _, m := range rule.Matches {
+				if m.Path != nil {
+					return m.Path.Value
+				}
+			}
+		}
+	}
+	return "/"
+}
+
+// shortDuration writes a window without units that are zero: 1m, not 1m0s.
+func shortDuration(micros int64) string {
+	text := (time.Duration(micros) * time.Microsecond).String()
+	if strings.HasSuffix(text, "m0s") {
+		text = strings.TrimSuffix(text, "0s")
+	}
+	if strings.HasSuffix(text, "h0m") {
+		text = strings.TrimSuffix(text, "0m")
+	}
+	return text
+}

@@ -1,0 +1,91 @@
+// Copyright The Penstock Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"github.com/spf13/cobra"
+)
+
+// version is stamped by the linker.
+var version = "dev"
+
+const (
+	exitFailed  = 1
+	exitUsage   = 2
+	exitInvalid = 3
+)
+
+// errUsage marks errors of arguments.
+var errUsage = errors.New("wrong arguments")
+
+func main() {
+	os.Exit(mainWithExitCode())
+}
+
+func mainWithExitCode() int {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	return execute(ctx, os.Args[1:], os.Stdout, os.Stderr)
+}
+
+// execute runs one command line and returns its exit code.
+func execute(ctx context.Context, args []string, stdout, stderr io.Writer) int {
+	root := newRootCommand()
+	root.SetArgs(args)
+	root.SetOut(stdout)
+	root.SetErr(stderr)
+	err := root.ExecuteContext(ctx)
+	if err == nil {
+		return 0
+	}
+	// Nothing can be done about an output that is closed.
+	_, _ = fmt.Fprintln(stderr, err)
+	switch {
+	case errors.Is(err, errUsage):
+		return exitUsage
+	case errors.Is(err, errInvalidPolicy):
+		return exitInvalid
+	default:
+		return exitFailed
+	}
+}
+
+func newRootCommand() *cobra.Command {
+	root := &cobra.Command{
+		Use:           "penstock",
+		Short:         "Try out and check rate limits without Kubernetes",
+		Version:       version,
+		SilenceErrors: true,
+		SilenceUsage:  true,
+		Args:          usage(cobra.NoArgs),
+		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
+		return usageError(cmd, err)
+	})
+	root.AddCommand(newRunCommand(), newCheckCommand())
+	return root
+}
+
+// usage makes errors of arguments say where help is.
+func usage(check cobra.PositionalArgs) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, args []string) error {
+		if err := check(cmd, args); err != nil {
+			return usageError(cmd, err)
+		}
+		return nil
+	}
+}
+
+func usageError(cmd *cobra.Command, err error) error {
+	return fmt.Errorf("%w: %w; see %s --help", errUsage, err, cmd.CommandPath())
+}

@@ -1,0 +1,174 @@
+// Copyright The Penstock Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+	kjson "sigs.k8s.io/json"
+
+	"github.com/penstock-dev/penstock/api/v1alpha1"
+)
+
+// errInvalidPolicy marks errors of policy files.
+var errInvalidPolicy = errors.New("invalid policy")
+
+// document is one policy of a file.
+type document struct {
+	file   string
+	policy *v1alpha1.RateLimitPolicy
+	lines  *jsonDocument
+}
+
+// problem is an error of a field of the document, with file and line.
+func (d *document) problem(field, message string) error {
+	return fileError(d.file, &lineError{d.lines.lineOf(field), field, errors.New(message)})
+}
+
+// fileError puts a file before what is wrong in it: file:line: field: message.
+func fileError(file string, err error) error {
+	if _, ok := errors.AsType[*lineError](err); ok {
+		return fmt.Errorf("%s:%w", file, err)
+	}
+	return fmt.Errorf("%s: %w", file, err)
+}
+
+// readPolicies reads all policies of a file, which may have several documents.
+func readPolicies(file string) ([]*document, error) {
+	text, err := os.ReadFile(file)
+	if err != nil {
+		return nil, fmt.Errorf("read policy file: %w", err)
+	}
+	var documents []*document
+	decoder := yaml.NewDecoder(bytes.NewReader(text))
+	for {
+		var node yaml.Node
+		switch err := decoder.Decode(&node); {
+		case errors.Is(err, io.EOF) && len(documents) == 0:
+			return nil, fileError(file, &lineError{1, "", errors.New("the file has no policy: write a RateLimitPolicy")})
+		case errors.Is(err, io.EOF):
+			return documents, nil
+		case err != nil:
+			return nil, fileError(file, syntaxError(err))
+		case isEmpty(&node):
+			continue
+		}
+		document, err := readPolicy(file, &node)
+		if err != nil {
+			return nil, err
+		}
+		documents = append(documents, document)
+	}
+}
+
+func isEmpty(node *yaml.Node) bool {
+	return node.Kind == yaml.DocumentNode && node.Content[0].ShortTag() == "!!null"
+}
+
+// parserMessage begins the messages of the YAML library's parser, whose lines
+// count from 0, while those of its scanner count from 1.
+var parserMessage = regexp.MustCompile(`^did not find expected (node content|key|'-' indicator|',' or|<)`)
+
+var yamlLine = regexp.MustCompile(`^yaml: line ([0-9]+): (?s:(.*))$`)
+
+// syntaxError takes the line out of an error of the YAML parser.
+func syntaxError(err error) error {
+	parts := yamlLine.FindStringSubmatch(err.Error())
+	if parts == nil {
+		return err
+	}
+	line, convErr := strconv.Atoi(parts[1])
+	if convErr != nil {
+		return err
+	}
+	if parserMessage.MatchString(parts[2]) {
+		line++
+	}
+	return &lineError{line, "", fmt.Errorf("not YAML: %s", parts[2])}
+}
+
+// readPolicy reads a document strictly: a field that does not exist, or stands
+// there twice, is an error.
+func readPolicy(file string, node *yaml.Node) (*document, error) {
+	converted, err := newJSONDocument(node)
+	if err != nil {
+		return nil, fileError(file, err)
+	}
+	d := &document{file: file, policy: &v1alpha1.RateLimitPolicy{}, lines: converted}
+	if err := d.checkKind(); err != nil {
+		return nil, err
+	}
+	text := converted.text.Bytes()
+	strict, err := kjson.UnmarshalStrict(text, d.policy)
+	if err != nil {
+		return nil, d.typeError(text, err)
+	}
+	var problems []error
+	for _, err := range strict {
+		field, message := "", err.Error()
+		if fieldErr, ok := err.(kjson.FieldError); ok {
+			field = fieldErr.FieldPath()
+			message = "there is no such field: correct its name or place, or remove it"
+			if strings.HasPrefix(err.Error(), "duplicate") {
+				message = "is there twice: remove one"
+			}
+		}
+		problems = append(problems, d.problem(field, message))
+	}
+	return d, errors.Join(problems...)
+}
+
+func (d *document) checkKind() error {
+	var head struct {
+		APIVersion any `json:"apiVersion"`
+		Kind       any `json:"kind"`
+	}
+	if err := json.Unmarshal(d.lines.text.Bytes(), &head); err != nil {
+		return d.problem("", "a document must be an object with apiVersion, kind, metadata and spec")
+	}
+	if want := v1alpha1.SchemeGroupVersion.String(); head.APIVersion != want {
+		return d.problem("apiVersion", fmt.Sprintf("is not %s: write that, and keep other objects in another file", want))
+	}
+	if head.Kind != kindPolicy {
+		return d.problem("kind", fmt.Sprintf("is not %s: write that, and keep other objects in another file", kindPolicy))
+	}
+	return nil
+}
+
+// typeError finds the field whose value is of the wrong type. The standard
+// library's decoder tells where it was; that of Kubernetes does not.
+func (d *document) typeError(text []byte, err error) error {
+	wrong, ok := errors.AsType[*json.UnmarshalTypeError](json.Unmarshal(text, &v1alpha1.RateLimitPolicy{}))
+	if !ok {
+		return d.problem("", err.Error())
+	}
+	at := d.lines.placeBefore(int(wrong.Offset))
+	message := fmt.Errorf("is a %s, but must be %s", wrong.Value, wordFor(wrong.Type.Kind().String()))
+	return fileError(d.file, &lineError{at.line, at.path, message})
+}
+
+// wordFor is a kind of Go in the words of YAML.
+func wordFor(kind string) string {
+	switch kind {
+	case "string":
+		return "a text"
+	case "int32", "int64":
+		return "a whole number"
+	case "slice":
+		return "a list"
+	case "struct", "map", "ptr":
+		return "an object"
+	default:
+		return kind
+	}
+}
