@@ -160,7 +160,7 @@ func (r *request) readings(matching ruleset.PathMatching) (*readings, error) {
 		known = &r.strict
 	}
 	if known.count == 0 {
-		read, err := readPath(pathOf(r.view.Target()), matching)
+		read, err := readTarget(r.view.Target(), matching)
 		if err != nil {
 			return nil, err
 		}

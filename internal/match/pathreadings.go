@@ -103,20 +103,12 @@ func checkEscapes(path string) error {
 	return nil
 }
 
-// pathOf cuts the path out of a request target: origin-form, absolute-form or "*".
-func pathOf(target string) string {
-	if end := strings.IndexByte(target, '?'); end >= 0 {
-		target = target[:end]
+// readTarget returns the readings of the path in a request target.
+func readTarget(target string, matching ruleset.PathMatching) (readings, error) {
+	origin, ok := OriginForm(target)
+	if !ok {
+		return readings{}, fmt.Errorf("%w: the target has neither origin form nor absolute form", ErrBadPath)
 	}
-	if target == "" || target[0] == '/' {
-		return target
-	}
-	_, rest, absolute := strings.Cut(target, "://")
-	if !absolute {
-		return target
-	}
-	if start := strings.IndexByte(rest, '/'); start >= 0 {
-		return rest[start:]
-	}
-	return "/"
+	path, _, _ := strings.Cut(origin, "?")
+	return readPath(path, matching)
 }

@@ -72,9 +72,9 @@ func TestEverySpellingMeetsTheRule(t *testing.T) {
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			read, err := readPath(pathOf(tc.target), tc.matching)
+			read, err := readTarget(tc.target, tc.matching)
 			if err != nil {
-				t.Fatalf("readPath(%q) = %v", tc.target, err)
+				t.Fatalf("readTarget(%q) = %v", tc.target, err)
 			}
 			if !slices.Contains(read.all(), tc.want) {
 				t.Errorf("readings of %q are %q, want %q among them", tc.target, read.all(), tc.want)

@@ -6,12 +6,18 @@ package proxy
 import (
 	"net/http"
 	"slices"
+	"strings"
 )
 
 // forwardedFields are the fields in which proxies tell about the client. They
 // pass as sent, also where the client named one of them in Connection to have it
 // dropped on the way (golang/go#46313).
 var forwardedFields = []string{"Forwarded", "X-Forwarded-For", "X-Forwarded-Host", "X-Forwarded-Proto"}
+
+// isForwarded reports whether a field, in any case, is one of them.
+func isForwarded(name string) bool {
+	return slices.ContainsFunc(forwardedFields, func(field string) bool { return strings.EqualFold(field, name) })
+}
 
 // passForwarded copies what proxies before us told, and appends the peer to
 // X-Forwarded-For unless peer is empty.

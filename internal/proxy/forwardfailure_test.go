@@ -90,6 +90,18 @@ func TestConnectIsRefused(t *testing.T) {
 	}
 }
 
+// TestTargetOfNoFormIsRefused has targets that a Go app reads as /login.
+func TestTargetOfNoFormIsRefused(t *testing.T) {
+	t.Parallel()
+	app := startApp(t, func(http.ResponseWriter, *http.Request) { t.Error("the app got a malformed target") })
+	f := start(t, app, nil, nil)
+	for _, target := range []string{"http:/login", "HTTP:///login", "x:/login", "http:login"} {
+		if answer := f.exchange(t, "GET "+target+" HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n"); !strings.HasPrefix(answer, "HTTP/1.1 400") {
+			t.Errorf("%s: answer is %q, want 400", target, answer)
+		}
+	}
+}
+
 // closedAddress is an address that refuses connections.
 func closedAddress(t *testing.T) string {
 	t.Helper()

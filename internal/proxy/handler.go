@@ -41,6 +41,14 @@ func (p *portHandler) ServeHTTP(w http.ResponseWriter, request *http.Request) {
 		}))
 		return
 	}
+	if _, ok := match.OriginForm(request.RequestURI); !ok {
+		// Such as "http:/login", which net/http reads and others do not.
+		writeAnswer(writer, problemAnswer(problem{
+			Title: "Malformed request target", Status: http.StatusBadRequest,
+			Detail: "The request target is neither a path nor an http or https URL.",
+		}))
+		return
+	}
 	rules, err := p.server.gate.await(request.Context())
 	if err != nil {
 		writer.WriteHeader(statusClientGone)

@@ -84,6 +84,32 @@ func TestLimitHolds(t *testing.T) {
 	}
 }
 
+// TestKeyThatTheAppWillNotSeeIsMissing has a client that names its key in
+// Connection: to the app it is anonymous, so it must be counted as such.
+func TestKeyThatTheAppWillNotSeeIsMissing(t *testing.T) {
+	t.Parallel()
+	identities := make(chan string, 1)
+	policy := onePolicy()
+	policy.Rules[0].Key = []ruleset.KeyPart{{Name: "client", From: []ruleset.KeySource{{Kind: ruleset.SourceHeader, Name: "x-api-key"}}}}
+	f := start(t, startApp(t, okApp), rulesOf(t, policy), func(ctx context.Context, namespace string, checks []limiter.Check) (limiter.Decision, error) {
+		identities <- checks[0].Identity
+		return admitting(ctx, namespace, checks)
+	})
+	identityOf := func(fields string) string {
+		f.exchange(t, "GET / HTTP/1.1\r\nHost: a\r\n"+fields+"Connection: close\r\n\r\n")
+		return <-identities
+	}
+	anonymous, known := identityOf(""), identityOf("X-Api-Key: 1\r\n")
+	if anonymous == known {
+		t.Fatal("a key makes no difference")
+	}
+	for _, connection := range []string{"x-api-key", "keep-alive , X-API-Key"} {
+		if got := identityOf("X-Api-Key: 1\r\nConnection: " + connection + "\r\n"); got != anonymous {
+			t.Errorf("with Connection: %s the client is not anonymous", connection)
+		}
+	}
+}
+
 func TestRequestWithoutRuleIsNotDecided(t *testing.T) {
 	t.Parallel()
 	f := start(t, startApp(t, okApp), nil, func(context.Context, string, []limiter.Check) (limiter.Decision, error) {

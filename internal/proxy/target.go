@@ -6,6 +6,8 @@ package proxy
 import (
 	"net/url"
 	"strings"
+
+	"github.com/penstock-dev/penstock/internal/match"
 )
 
 // forwardTarget makes out, a copy of the inbound URL, write the request target as
@@ -14,7 +16,7 @@ import (
 // absolute form loses its authority, as an origin server expects, and a "#" is
 // escaped, since apps disagree on whether it ends the path.
 func forwardTarget(out *url.URL, inbound *url.URL, requestURI string) {
-	target := originForm(requestURI)
+	target, _ := match.OriginForm(requestURI)
 	path, query, hasQuery := strings.Cut(target, "?")
 	out.RawQuery, out.ForceQuery = query, hasQuery && query == ""
 	if strings.HasPrefix(path, "//") {
@@ -24,24 +26,4 @@ func forwardTarget(out *url.URL, inbound *url.URL, requestURI string) {
 		return
 	}
 	out.Opaque = strings.ReplaceAll(path, "#", "%23")
-}
-
-// originForm drops scheme and authority from a target in absolute form.
-func originForm(target string) string {
-	if target == "" || target[0] == '/' || target == "*" {
-		return target
-	}
-	_, rest, absolute := strings.Cut(target, "://")
-	if !absolute {
-		return target
-	}
-	start := strings.IndexAny(rest, "/?")
-	switch {
-	case start < 0:
-		return "/"
-	case rest[start] == '?':
-		return "/" + rest[start:]
-	default:
-		return rest[start:]
-	}
 }

@@ -6,6 +6,8 @@ package proxy
 import (
 	"net/http"
 	"net/netip"
+	"net/textproto"
+	"strings"
 
 	"github.com/penstock-dev/penstock/internal/match"
 )
@@ -18,12 +20,25 @@ type requestView struct {
 
 var _ match.View = (*requestView)(nil)
 
-func (v *requestView) Method() string              { return v.request.Method }
-func (v *requestView) Target() string              { return v.request.RequestURI }
-func (v *requestView) Host() string                { return v.request.Host }
-func (v *requestView) Header(name string) []string { return v.request.Header.Values(name) }
-func (v *requestView) LocalPort() int32            { return v.appPort }
-func (v *requestView) Peer() netip.Addr            { return peerOf(v.request) }
+func (v *requestView) Method() string   { return v.request.Method }
+func (v *requestView) Target() string   { return v.request.RequestURI }
+func (v *requestView) Host() string     { return v.request.Host }
+func (v *requestView) LocalPort() int32 { return v.appPort }
+func (v *requestView) Peer() netip.Addr { return peerOf(v.request) }
+
+// Header returns what the app will see: a field that the client named in
+// Connection ends here, or a client could be counted by a key of its choice and
+// be nobody to the app.
+func (v *requestView) Header(name string) []string {
+	for _, line := range v.request.Header["Connection"] {
+		for token := range strings.SplitSeq(line, ",") {
+			if strings.EqualFold(textproto.TrimString(token), name) && !isForwarded(name) {
+				return nil
+			}
+		}
+	}
+	return v.request.Header.Values(name)
+}
 
 // peerOf is the address that a request came from. It is invalid where the
 // listener's addresses are not IP addresses.
