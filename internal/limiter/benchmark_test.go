@@ -15,8 +15,7 @@ import (
 // BenchmarkDecide compares one decision with one call of a script that does
 // nothing, on the same Redis and the same client.
 func BenchmarkDecide(b *testing.B) {
-	server := redistest.Start(b)
-	client := server.Client(b)
+	client := sidecarClient(b, redistest.Start(b).Addr(), patience)
 	bare := newScript("return {1, 0, 0}")
 	b.Run("bare EVALSHA", func(b *testing.B) {
 		for b.Loop() {

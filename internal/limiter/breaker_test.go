@@ -99,6 +99,26 @@ func TestADeadStoreCostsNothingAndComesBack(t *testing.T) {
 	decide(t, limiter, check)
 }
 
+// TestAStoreThatStartsLateIsFound begins with a store that is down.
+func TestAStoreThatStartsLateIsFound(t *testing.T) {
+	t.Parallel()
+	server := redistest.Start(t)
+	server.Stop()
+	limiter := newRedis(t, sidecarClient(t, server.Addr(), patience), patience)
+	check := fixedWindowOf("a", 1_000_000, ages)
+	for range opensAfter {
+		if _, err := limiter.Decide(t.Context(), "shop", []Check{check}); ErrorKind(err) != KindConnection {
+			t.Errorf("error %v, want one of kind connection", err)
+		}
+	}
+	if !limiter.Open() {
+		t.Errorf("after %d failures the breaker is closed", opensAfter)
+	}
+	server.Restart()
+	requireCloses(t, limiter)
+	decide(t, limiter, check)
+}
+
 // TestTheProbeWrites keeps the breaker open on a store that answers PING and
 // reads, but takes no writes.
 func TestTheProbeWrites(t *testing.T) {

@@ -192,15 +192,26 @@ func TestBadChecksAreErrors(t *testing.T) {
 // of its own, for limits that overlap in different orders.
 func TestReplicasShareOneCount(t *testing.T) {
 	t.Parallel()
-	const replicas, requests, burst = 8, 100, 97
 	server := redistest.Start(t)
 	clientOf(t, server)
+	store, err := embedded.Start("127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(store.Close)
+	for name, addr := range map[string]string{"redis": server.Addr(), "embedded": store.Addr()} {
+		t.Run(name, func(t *testing.T) { testReplicas(t, addr) })
+	}
+}
+
+func testReplicas(t *testing.T, addr string) {
+	t.Helper()
+	const replicas, requests, burst = 8, 100, 97
 	checks := []Check{tokenBucketOf("a", 1, burst, 4*24*time.Hour), fixedWindowOf("a", burst, ages)}
 	var admitted atomic.Int64
 	var running sync.WaitGroup
 	for replica := range replicas {
-		limiter := NewRedis(server.Client(t), keys.DefaultPrefix, patience)
-		t.Cleanup(limiter.Close)
+		limiter := newRedis(t, sidecarClient(t, addr, patience), patience)
 		order := []Check{checks[replica%2], checks[1-replica%2]}
 		running.Go(func() {
 			for range requests {

@@ -18,7 +18,7 @@ import (
 )
 
 // sidecarClient is the client that sidecars use, with a timeout of choice.
-func sidecarClient(t *testing.T, addr string, timeout time.Duration) redis.UniversalClient {
+func sidecarClient(t testing.TB, addr string, timeout time.Duration) redis.UniversalClient {
 	t.Helper()
 	client, err := redisconn.New(redisconn.Settings{Addresses: []string{addr}, OperationTimeout: timeout}, redisconn.Deciding)
 	if err != nil {
