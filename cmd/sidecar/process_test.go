@@ -327,3 +327,39 @@ func TestSidecarNamesThePortThatIsTaken(t *testing.T) {
 		t.Errorf("a second sidecar at %s: %v\n%s", p.ip, err, output)
 	}
 }
+
+func TestSidecarOutlivesAStoreThatHangs(t *testing.T) {
+	t.Parallel()
+	server, rules := newStore(t)
+	first := publish(t, rules, limited(1000))
+	settings := settingsOf(server)
+	settings.OperationTimeout = redisconn.DefaultOperationTimeout
+	p := newPod(t).mount(t, settings).start(t)
+	p.awaitAck(t, rules, ofSequence(first.Sequence))
+	expectStatuses(t, p, 3, map[int]int{200: 3})
+	server.Pause()
+	expectStatuses(t, p, 20, map[int]int{200: 20})
+	awaitBreaker := func(want float64) {
+		t.Helper()
+		eventually(t, func() error {
+			if open := p.metric(t, "penstock_breaker_open"); open != want {
+				return fmt.Errorf("penstock_breaker_open is %v, want %v", open, want)
+			}
+			return nil
+		})
+	}
+	awaitBreaker(1)
+	began := time.Now()
+	expectStatuses(t, p, 20, map[int]int{200: 20})
+	if took := time.Since(began); took > 20*settings.OperationTimeout {
+		t.Errorf("20 requests took %v while the breaker is open: they waited for the store", took)
+	}
+	server.Resume()
+	awaitBreaker(0)
+	p.awaitAck(t, rules, func(ack store.Ack) bool { return ack.Undecided >= 20 && !ack.BreakerOpen })
+	local := p.metric(t, "penstock_decisions_total", `outcome="local_allowed"`)
+	expectStatuses(t, p, 3, map[int]int{200: 3})
+	if after := p.metric(t, "penstock_decisions_total", `outcome="local_allowed"`); after != local || local < 20 {
+		t.Errorf("%v decisions were local, then %v; want the store to decide again", local, after)
+	}
+}
