@@ -11,8 +11,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/penstock-dev/penstock/internal/embedded"
 	"github.com/redis/go-redis/v9"
+
+	"github.com/penstock-dev/penstock/internal/embedded"
 )
 
 func start(t *testing.T) (*embedded.Store, *redis.Client) {

@@ -12,10 +12,11 @@ import (
 	"testing"
 	"time"
 
+	"github.com/redis/go-redis/v9"
+
 	"github.com/penstock-dev/penstock/internal/embedded"
 	"github.com/penstock-dev/penstock/internal/keys"
 	"github.com/penstock-dev/penstock/test/redistest"
-	"github.com/redis/go-redis/v9"
 )
 
 // ages is a window that no test run sees the end of.

@@ -13,8 +13,9 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
-	"github.com/penstock-dev/penstock/internal/ruleset"
 	"pgregory.net/rapid"
+
+	"github.com/penstock-dev/penstock/internal/ruleset"
 )
 
 // undecided is a store that gives no verdict.

@@ -12,8 +12,9 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
-	"github.com/penstock-dev/penstock/internal/ruleset"
 	"pgregory.net/rapid"
+
+	"github.com/penstock-dev/penstock/internal/ruleset"
 )
 
 // present is a time of the years for which this is made, in microseconds.

@@ -10,8 +10,9 @@ import (
 	"sync"
 	"time"
 
-	"github.com/penstock-dev/penstock/internal/keys"
 	"github.com/redis/go-redis/v9"
+
+	"github.com/penstock-dev/penstock/internal/keys"
 )
 
 // Redis decides in a shared store: one script call per request, on the store's

@@ -10,9 +10,10 @@ import (
 
 	"github.com/alicebob/miniredis/v2"
 	"github.com/google/go-cmp/cmp"
+	"github.com/redis/go-redis/v9"
+
 	"github.com/penstock-dev/penstock/internal/keys"
 	"github.com/penstock-dev/penstock/test/redistest"
-	"github.com/redis/go-redis/v9"
 )
 
 func newRedis(t *testing.T, client redis.UniversalClient, deadline time.Duration) *Redis {

@@ -12,9 +12,10 @@ import (
 	"testing"
 	"time"
 
+	"github.com/redis/go-redis/v9"
+
 	"github.com/penstock-dev/penstock/internal/redisconn"
 	"github.com/penstock-dev/penstock/test/redistest"
-	"github.com/redis/go-redis/v9"
 )
 
 // sidecarClient is the client that sidecars use, with a timeout of choice.

@@ -12,10 +12,11 @@ import (
 	"testing"
 	"time"
 
+	"github.com/redis/go-redis/v9"
+
 	"github.com/penstock-dev/penstock/internal/keys"
 	"github.com/penstock-dev/penstock/internal/ruleset"
 	"github.com/penstock-dev/penstock/test/redistest"
-	"github.com/redis/go-redis/v9"
 )
 
 // steppedTime goes before the script's text and answers TIME from a key. Only

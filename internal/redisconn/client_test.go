@@ -11,9 +11,10 @@ import (
 	"testing"
 	"time"
 
+	"github.com/redis/go-redis/v9"
+
 	"github.com/penstock-dev/penstock/internal/redisconn"
 	"github.com/penstock-dev/penstock/test/redistest"
-	"github.com/redis/go-redis/v9"
 )
 
 func connect(t *testing.T, settings redisconn.Settings, purpose redisconn.Purpose) redis.UniversalClient {
