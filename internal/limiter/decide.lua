@@ -55,6 +55,9 @@ for i = 1, #KEYS do
   local algorithm, stored = ARGV[at], pcall('GET', KEYS[i])
   -- The state as text; false for none, '' for what is no text.
   if stored and type(stored) ~= 'string' then
+    if not string.find(stored.err, 'WRONGTYPE', 1, true) then
+      return stored
+    end
     stored = ''
   end
   local admits, first, second, unused

@@ -200,7 +200,7 @@ func TestAReadOnlyConnectionIsNotKept(t *testing.T) {
 func TestErrorKinds(t *testing.T) {
 	t.Parallel()
 	users := redistest.Start(t, redistest.WithUsers(
-		"elsewhere on >secret ~other:* +@all", "reader on >secret ~* +@all -set"))
+		"elsewhere on >secret ~other:* +@all", "reader on >secret ~* +@all -set", "writer on >secret ~* +@all -get"))
 	secured := redistest.Start(t, redistest.WithConfig("requirepass secret"))
 	stopped := redistest.Start(t)
 	stopped.Stop()
@@ -208,6 +208,7 @@ func TestErrorKinds(t *testing.T) {
 	tests := map[string]*redis.Client{
 		KindForbidden + "/keys":    users.ClientAs(t, "elsewhere", "secret"),
 		KindForbidden + "/command": users.ClientAs(t, "reader", "secret"),
+		KindForbidden + "/reading": users.ClientAs(t, "writer", "secret"),
 		KindLogin + "/password":    users.ClientAs(t, "reader", "guess"),
 		KindLogin + "/none":        secured.Client(t),
 		KindConnection:             stopped.Client(t),
