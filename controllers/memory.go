@@ -45,6 +45,9 @@ type memory struct {
 	written map[types.UID]writtenStatus
 
 	secret secretMemory
+
+	// nextLook is when the namespace is looked at next without being asked to.
+	nextLook time.Duration
 }
 
 // secretMemory is what is known of a namespace's Secret.
@@ -84,6 +87,9 @@ func (m *memories) drop(namespace string) {
 	defer m.mu.Unlock()
 	delete(m.byName, namespace)
 }
+
+// lookAgainIn brings the next look forward.
+func (m *memory) lookAgainIn(wait time.Duration) { m.nextLook = min(m.nextLook, wait) }
 
 // publishedPolicy is a policy's form in force; nil if it has none.
 func (m *memory) publishedPolicy(name string) *ruleset.Policy {

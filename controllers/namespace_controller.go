@@ -48,7 +48,7 @@ func (r *NamespaceReconciler) Reconcile(ctx context.Context, request ctrl.Reques
 	if !s.served() {
 		return r.leave(ctx, s, m)
 	}
-	m.left = false
+	m.left, m.nextLook = false, poll-time.Duration(rand.Int64N(int64(poll/5)))
 	name := storeName(s.namespace)
 	r.moveTo(ctx, s, m, name)
 
@@ -67,7 +67,7 @@ func (r *NamespaceReconciler) Reconcile(ctx context.Context, request ctrl.Reques
 	); err != nil {
 		return ctrl.Result{}, err
 	}
-	return ctrl.Result{RequeueAfter: poll - time.Duration(rand.Int64N(int64(poll/5)))}, nil
+	return ctrl.Result{RequeueAfter: m.nextLook}, nil
 }
 
 // measurement is what the store told in one pass.

@@ -22,6 +22,8 @@ const (
 type Options struct {
 	// Namespace is the operator's own: the Secrets that stores name lie there.
 	Namespace string
+	// Now is the clock that ages are judged by. Absent: time.Now.
+	Now func() time.Time
 }
 
 // Setup registers all reconcilers with the manager. The SidecarSecrets that it
@@ -29,6 +31,9 @@ type Options struct {
 func Setup(mgr ctrl.Manager, options Options) (*SidecarSecrets, error) {
 	if options.Namespace == "" {
 		return nil, fmt.Errorf("set up controllers: Options.Namespace is empty")
+	}
+	if options.Now == nil {
+		options.Now = time.Now
 	}
 	reader, uncached, writer := mgr.GetClient(), mgr.GetAPIReader(), mgr.GetClient()
 	recorder := mgr.GetEventRecorder("penstock")
@@ -47,11 +52,11 @@ func Setup(mgr ctrl.Manager, options Options) (*SidecarSecrets, error) {
 			events:       recorder,
 			outageWrites: flowcontrol.NewTokenBucketPassiveRateLimiter(outageWritesPerSecond, outageWritesBurst),
 			memories:     newMemories(),
-			now:          time.Now,
+			now:          options.Now,
 		}).setup},
 		{"store", (&StoreReconciler{reader: reader, writer: writer, stores: stores, events: recorder}).setup},
 		{"cluster policy", (&ClusterPolicyReconciler{reader: reader, writer: writer, events: recorder}).setup},
-		{"pod", (&PodReconciler{reader: reader, events: recorder, now: time.Now}).setup},
+		{"pod", (&PodReconciler{reader: reader, events: recorder, now: options.Now}).setup},
 	}
 	for _, reconciler := range reconcilers {
 		if err := reconciler.setup(mgr); err != nil {

@@ -27,6 +27,9 @@ const (
 	fieldOwner = client.FieldOwner("penstock")
 	// countsEvery is how often counts alone are written.
 	countsEvery = 5 * time.Second
+	// outageRetry is when a write is tried again that an outage would have made
+	// one too many.
+	outageRetry = 2 * time.Second
 )
 
 // report writes each policy's status and tells the store the live pods.
@@ -118,11 +121,16 @@ func (r *NamespaceReconciler) write(ctx context.Context, m *memory, policy *v1al
 	if last.over == policy.ResourceVersion {
 		old = &last.status // the cache has not seen the last write yet
 	}
-	if !worthWriting(old, &status, r.now().Sub(last.at)) {
+	since := r.now().Sub(last.at)
+	if !worthWriting(old, &status, since) {
+		if since < countsEvery && !equality.Semantic.DeepEqual(old, &status) {
+			m.lookAgainIn(countsEvery - since)
+		}
 		return nil
 	}
 	if (speaksOfOutage(&status) || speaksOfOutage(old)) && !r.outageWrites.TryAccept() {
-		return nil // the next pass tries again
+		m.lookAgainIn(outageRetry)
+		return nil
 	}
 	err := applyStatus(ctx, r.writer, policy, "RateLimitPolicy", &status)
 	if apierrors.IsNotFound(err) || apierrors.IsConflict(err) {

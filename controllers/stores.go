@@ -53,12 +53,13 @@ type liveStore struct {
 // Stores holds the connections to all stores. It connects when first asked, and
 // anew when a store's settings change.
 type Stores struct {
-	reader   client.Reader
-	settings settingsReader
+	reader, uncached client.Reader
+	settings         settingsReader
 	// acked is told the namespaces whose acks change.
 	acked chan event.GenericEvent
 
 	mu      sync.Mutex
+	cluster string
 	entries map[string]*storeEntry
 }
 
@@ -70,12 +71,13 @@ type storeEntry struct {
 	retry time.Time
 }
 
-// NewStores returns a registry without connections. Objects are read through
-// reader, Secrets uncached through secrets.
-func NewStores(reader, secrets client.Reader, operatorNamespace string) *Stores {
+// NewStores returns a registry without connections. Stores are read through reader,
+// Secrets uncached.
+func NewStores(reader, uncached client.Reader, operatorNamespace string) *Stores {
 	return &Stores{
 		reader:   reader,
-		settings: settingsReader{secrets: secrets, namespace: operatorNamespace},
+		uncached: uncached,
+		settings: settingsReader{secrets: uncached, namespace: operatorNamespace},
 		acked:    make(chan event.GenericEvent),
 		entries:  map[string]*storeEntry{},
 	}
@@ -205,13 +207,28 @@ func (s *Stores) check(ctx context.Context, entry *storeEntry) error {
 
 // claim proves that the store answers and that its prefix is this cluster's.
 func (s *Stores) claim(ctx context.Context, live *liveStore) error {
-	system := &corev1.Namespace{}
-	if err := s.reader.Get(ctx, client.ObjectKey{Name: metav1.NamespaceSystem}, system); err != nil {
-		return fmt.Errorf("read the cluster's identity: %w", err)
+	uid, err := s.clusterUID(ctx)
+	if err != nil {
+		return err
 	}
 	ctx, cancel := context.WithTimeout(ctx, storeTimeout)
 	defer cancel()
-	return live.Owner(ctx, string(system.UID))
+	return live.Owner(ctx, uid)
+}
+
+// clusterUID is the uid of kube-system, by which the cluster is known.
+func (s *Stores) clusterUID(ctx context.Context) (string, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.cluster != "" {
+		return s.cluster, nil
+	}
+	system := &corev1.Namespace{}
+	if err := s.uncached.Get(ctx, client.ObjectKey{Name: metav1.NamespaceSystem}, system); err != nil {
+		return "", fmt.Errorf("read the cluster's identity: %w", err)
+	}
+	s.cluster = string(system.UID)
+	return s.cluster, nil
 }
 
 func (s *Stores) open(settings redisconn.Settings, fingerprint string) (*liveStore, error) {
