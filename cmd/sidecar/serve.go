@@ -89,7 +89,7 @@ func (s *sidecar) newServer(decider limiter.Decider) error {
 		}
 	}
 	server, err := proxy.New(ports, decider, proxy.Options{
-		Admin: listenAddresses(hosts, int32(s.flags.adminPort))[0], Metrics: s.metrics, Logger: s.log,
+		Admin: listenAddresses(hosts, int32(s.flags.adminPort)), Metrics: s.metrics, Logger: s.log,
 	})
 	if err != nil {
 		return err

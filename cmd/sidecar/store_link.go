@@ -100,9 +100,9 @@ func (l *storeLink) wait() {
 func reporter(log *slog.Logger, trouble, over string) func(error) {
 	return func(err error) {
 		if err != nil {
-			log.Warn(trouble, "error", err)
+			log.Warn("Trouble began", "trouble", trouble, "error", err)
 			return
 		}
-		log.Info(over)
+		log.Info("Trouble ended", "state", over)
 	}
 }

@@ -52,7 +52,7 @@ func inspect(ctx context.Context, c checkout) (serving bool, err error) {
 	}
 	if _, err := os.Stat(checkout{Root: r.Root}.program("kubelet")); err != nil {
 		fmt.Printf("a node runs from %s, which is gone; it is replaced\n", r.Root)
-		return false, nil
+		return false, nil //nolint:nilerr // its being gone is the answer
 	}
 	if err := probe(ctx, c); err != nil {
 		fmt.Println("a node runs but does not serve; it is replaced:", err)

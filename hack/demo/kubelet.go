@@ -5,6 +5,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -162,7 +163,7 @@ func describe(pod *corev1.Pod, sidecar *corev1.Container) (replica, error) {
 		}
 	}
 	if found.port == 0 {
-		return replica{}, fmt.Errorf("the sidecar has no port named http, so a Service would not reach it")
+		return replica{}, errors.New("the sidecar has no port named http, so a Service would not reach it")
 	}
 	probe := sidecar.ReadinessProbe.HTTPGet
 	found.admin = fmt.Sprintf("%s:%d", found.address, probe.Port.IntValue())

@@ -18,6 +18,7 @@ import (
 	"os"
 	"os/signal"
 	"runtime"
+	"strconv"
 	"syscall"
 	"time"
 )
@@ -101,7 +102,7 @@ func run(ctx context.Context, o options) (err error) {
 	}
 
 	say("applying a store, a namespace, a policy and two pods")
-	if err := cluster.applyObjects(ctx, map[string]string{"STORE": store, "LIMIT": fmt.Sprint(o.limit)}); err != nil {
+	if err := cluster.applyObjects(ctx, map[string]string{"STORE": store, "LIMIT": strconv.Itoa(o.limit)}); err != nil {
 		return err
 	}
 

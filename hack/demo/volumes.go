@@ -5,6 +5,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"os"
@@ -55,7 +56,7 @@ func (k *kubelet) project(ctx context.Context, pod *corev1.Pod, source corev1.Vo
 		}
 		return nil
 	default:
-		return fmt.Errorf("a source that the demo does not know")
+		return errors.New("a source that the demo does not know")
 	}
 }
 

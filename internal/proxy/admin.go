@@ -14,8 +14,8 @@ import (
 
 // adminServer serves probes and metrics.
 type adminServer struct {
-	http     *http.Server
-	listener net.Listener
+	http      *http.Server
+	listeners []net.Listener
 }
 
 func newAdminServer(s *Server) *adminServer {

@@ -60,7 +60,7 @@ func start(t testing.TB, upstream string, rules *Rules, decide decideFunc) *fixt
 func startBare(t testing.TB, upstream string, decide decideFunc, options Options) *fixture {
 	t.Helper()
 	logs := &bytes.Buffer{}
-	options.Admin = "127.0.0.1:0"
+	options.Admin = []string{"127.0.0.1:0"}
 	options.Logger = slog.New(slog.NewJSONHandler(logs, nil))
 	ports := []Port{{Listen: []string{"127.0.0.1:0"}, AppPort: testAppPort, Upstream: upstream}}
 	server, err := New(ports, decide, options)
@@ -75,7 +75,7 @@ func startBare(t testing.TB, upstream string, decide decideFunc, options Options
 	go func() { ended <- server.Run(ctx) }()
 	f := &fixture{
 		server: server, logs: logs,
-		address: server.Addresses(testAppPort)[0].String(), adminURL: "http://" + server.AdminAddress().String(),
+		address: server.Addresses(testAppPort)[0].String(), adminURL: "http://" + server.AdminAddresses()[0].String(),
 	}
 	f.url = "http://" + f.address
 	stopped := false

@@ -50,7 +50,7 @@ func grpcAnswer(code int, message string, pushback int64) answer {
 func percentEncode(message string) string {
 	const upperHex = "0123456789ABCDEF"
 	var out strings.Builder
-	for i := 0; i < len(message); i++ {
+	for i := range len(message) {
 		c := message[i]
 		if c >= ' ' && c <= '~' && c != '%' {
 			out.WriteByte(c)

@@ -23,15 +23,14 @@ func (s *Server) Listen(ctx context.Context) error {
 			p.listeners = append(p.listeners, listener)
 		}
 	}
-	if s.options.Admin == "" {
-		return nil
+	for _, address := range s.options.Admin {
+		listener, err := config.Listen(ctx, "tcp", address)
+		if err != nil {
+			s.closeListeners()
+			return fmt.Errorf("listen for probes and metrics: %w", err)
+		}
+		s.admin.listeners = append(s.admin.listeners, listener)
 	}
-	listener, err := config.Listen(ctx, "tcp", s.options.Admin)
-	if err != nil {
-		s.closeListeners()
-		return fmt.Errorf("listen for probes and metrics: %w", err)
-	}
-	s.admin.listener = listener
 	return nil
 }
 
@@ -43,6 +42,10 @@ func (s *Server) closeListeners() {
 		}
 		p.listeners = nil
 	}
+	for _, listener := range s.admin.listeners {
+		_ = listener.Close()
+	}
+	s.admin.listeners = nil
 }
 
 // Addresses are where the server listens for a port of the app, after Listen.
@@ -59,13 +62,13 @@ func (s *Server) Addresses(appPort int32) []net.Addr {
 	return addresses
 }
 
-// AdminAddress is where probes and metrics are served, after Listen; nil if
-// nowhere.
-func (s *Server) AdminAddress() net.Addr {
-	if s.admin.listener == nil {
-		return nil
+// AdminAddresses are where probes and metrics are served, after Listen.
+func (s *Server) AdminAddresses() []net.Addr {
+	var addresses []net.Addr
+	for _, listener := range s.admin.listeners {
+		addresses = append(addresses, listener.Addr())
 	}
-	return s.admin.listener.Addr()
+	return addresses
 }
 
 // isListening reports whether Listen was called.
@@ -75,5 +78,5 @@ func (s *Server) isListening() bool {
 			return true
 		}
 	}
-	return s.admin.listener != nil
+	return len(s.admin.listeners) > 0
 }

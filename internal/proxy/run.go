@@ -44,8 +44,8 @@ func (s *Server) Run(ctx context.Context) error {
 		}
 		group.Go(func() { s.closeWhenAppIsGone(serving, p) })
 	}
-	if s.admin.listener != nil {
-		serve(s.admin.http, s.admin.listener)
+	for _, listener := range s.admin.listeners {
+		serve(s.admin.http, listener)
 	}
 	<-serving.Done()
 	s.shutdown(context.WithoutCancel(ctx), endRequests)

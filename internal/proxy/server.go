@@ -39,8 +39,8 @@ type Port struct {
 
 // Options are the optional settings of a Server.
 type Options struct {
-	// Admin is the address of /healthz, /readyz and /metrics; absent is none.
-	Admin string
+	// Admin are the addresses of /healthz, /readyz and /metrics; absent is none.
+	Admin []string
 	// NoRulesWait is how long requests wait for the first rules before they
 	// are served without; absent is 10 s.
 	NoRulesWait time.Duration
