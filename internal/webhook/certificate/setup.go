@@ -24,8 +24,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/source"
 )
 
-// Secrets of the operator's own namespace are granted by a Role in config/rbac.
-//
+// +kubebuilder:rbac:groups="",namespace=penstock-system,resources=secrets,verbs=create
+// +kubebuilder:rbac:groups="",namespace=penstock-system,resources=secrets,resourceNames=penstock-webhook-tls,verbs=get;list;watch;update
 // +kubebuilder:rbac:groups=admissionregistration.k8s.io,resources=mutatingwebhookconfigurations,resourceNames=penstock,verbs=get;list;watch;patch
 
 // SetupWithManager lets the rotator run, on every replica, and adds its readiness
