@@ -37,33 +37,42 @@ func (d *division) most(shares []share, fixed []string) int {
 		return sum
 	}
 	fixed = append(slices.Clip(fixed), label)
-	most := d.part(shares, fixed, func([]string) bool { return false })
+	open, byValue := divide(shares, label)
+	most := d.most(open, fixed)
 	for _, value := range values {
-		if d.work <= 0 {
+		part := byValue[value]
+		d.work -= len(open) + len(part)
+		if d.work < 0 {
 			return sum
 		}
-		most = max(most, d.part(shares, fixed, func(allowed []string) bool { return slices.Contains(allowed, value) }))
+		most = max(most, d.most(slices.Concat(open, part), fixed))
 	}
 	return most
 }
 
-// part looks at the pods whose label, the last of fixed, has a value that fits.
-func (d *division) part(shares []share, fixed []string, fits func(allowed []string) bool) int {
-	d.work -= len(shares)
-	label := fixed[len(fixed)-1]
-	var part []share
+// divide parts shares by the values of a label. Those that leave the label open in
+// some selector are for pods with any value of it, and with none.
+func divide(shares []share, label string) (open []share, byValue map[string][]share) {
+	byValue = make(map[string][]share)
 	for _, s := range shares {
-		var selectors []ruleset.Selector
+		bound, isOpen := make(map[string][]ruleset.Selector), false
 		for _, selector := range s.selectors {
-			if allowed := allowedValues(selector, label); allowed == nil || fits(allowed) {
-				selectors = append(selectors, selector)
+			allowed := allowedValues(selector, label)
+			isOpen = isOpen || allowed == nil
+			for _, value := range allowed {
+				bound[value] = append(bound[value], selector)
 			}
 		}
-		if len(selectors) > 0 {
-			part = append(part, share{form: s.form, selectors: selectors})
+		if isOpen {
+			// Its other selectors stay too: for some value they may be what selects.
+			open = append(open, s)
+			continue
+		}
+		for value, selectors := range bound {
+			byValue[value] = append(byValue[value], share{form: s.form, selectors: selectors})
 		}
 	}
-	return d.most(part, fixed)
+	return open, byValue
 }
 
 // divider is the label with most values among the selectors, and the values; empty
@@ -130,14 +139,20 @@ func mayShareAPod(some, others []ruleset.Selector) bool {
 }
 
 func compatible(a, b ruleset.Selector) bool {
-	for label := range constrainedLabels(a) {
-		allowed := allowedValues(b, label)
-		if allowed == nil {
-			continue
+	for label, value := range a.MatchLabels {
+		if allowed := allowedValues(b, label); allowed != nil && !slices.Contains(allowed, value) {
+			return false
 		}
-		if !slices.ContainsFunc(allowedValues(a, label), func(value string) bool { return slices.Contains(allowed, value) }) {
+	}
+	for _, requirement := range a.MatchExpressions {
+		allowed := allowedValues(b, requirement.Key)
+		if requirement.Operator == "In" && allowed != nil && !intersect(requirement.Values, allowed) {
 			return false
 		}
 	}
 	return true
+}
+
+func intersect(a, b []string) bool {
+	return slices.ContainsFunc(a, func(value string) bool { return slices.Contains(b, value) })
 }

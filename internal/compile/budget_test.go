@@ -90,15 +90,8 @@ func TestBudgetIsNeverTooLow(t *testing.T) {
 func drawForms(t *rapid.T) []*ruleset.Policy {
 	forms := make([]*ruleset.Policy, rapid.IntRange(1, 4).Draw(t, "policies"))
 	for i := range forms {
-		selector := ruleset.Selector{MatchLabels: map[string]string{}}
-		if rapid.Bool().Draw(t, "by app") {
-			selector.MatchLabels["app"] = rapid.SampledFrom([]string{"a", "b", "c"}).Draw(t, "app")
-		}
-		if rapid.Bool().Draw(t, "by tier") {
-			selector.MatchExpressions = []ruleset.Requirement{{Key: "tier", Operator: "In", Values: []string{rapid.SampledFrom([]string{"x", "y"}).Draw(t, "tier")}}}
-		}
 		forms[i] = &ruleset.Policy{
-			Kind: KindRateLimitPolicy, Name: fmt.Sprint(i), Selectors: []ruleset.Selector{selector},
+			Kind: KindRateLimitPolicy, Name: fmt.Sprint(i), Selectors: rapid.SliceOfN(rapid.Custom(drawSelector), 1, 3).Draw(t, "selectors"),
 			PathMatching: rapid.SampledFrom([]ruleset.PathMatching{ruleset.PathLoose, ruleset.PathStrict}).Draw(t, "matching"),
 		}
 		for range rapid.IntRange(1, 4).Draw(t, "rules") {
@@ -106,6 +99,17 @@ func drawForms(t *rapid.T) []*ruleset.Policy {
 		}
 	}
 	return forms
+}
+
+func drawSelector(t *rapid.T) ruleset.Selector {
+	selector := ruleset.Selector{MatchLabels: map[string]string{}}
+	if rapid.Bool().Draw(t, "by app") {
+		selector.MatchLabels["app"] = rapid.SampledFrom([]string{"a", "b", "c"}).Draw(t, "app")
+	}
+	if rapid.Bool().Draw(t, "by tier") {
+		selector.MatchExpressions = []ruleset.Requirement{{Key: "tier", Operator: "In", Values: []string{rapid.SampledFrom([]string{"x", "y"}).Draw(t, "tier")}}}
+	}
+	return selector
 }
 
 func drawRule(t *rapid.T) ruleset.Rule {

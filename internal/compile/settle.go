@@ -19,41 +19,51 @@ import (
 // Forms that are in force already come first, then changed ones, the oldest policy
 // first: a change never takes rules of another policy out of force.
 func settle(candidates []*candidate) {
-	all := make([]*ruleset.Policy, 0, len(candidates))
+	all, before := newStanding(), newStanding()
 	for _, c := range candidates {
-		if form := c.inForce(); form != nil {
-			all = append(all, form)
+		all.put(c.policy.Name, c.inForce())
+		if c.isUnchanged() {
+			before.put(c.policy.Name, c.form)
+		} else {
+			before.put(c.policy.Name, c.last)
 		}
 	}
-	if misfit(all) == "" {
+	if misfit(all.forms()) == "" {
 		return
 	}
-	standing := make(map[string]*ruleset.Policy, len(candidates))
-	for _, c := range candidates {
-		if c.last != nil {
-			standing[c.policy.Name] = c.last
+	// What nobody changed was in force together. If it is so no more, because
+	// targets select other pods than before, all forms are looked at one by one.
+	skip := misfit(before.forms()) == ""
+	if !skip {
+		before = newStanding()
+		for _, c := range candidates {
+			if c.form == nil {
+				before.put(c.policy.Name, c.last)
+			}
 		}
 	}
 	for _, c := range byPrecedence(candidates) {
-		if c.form == nil {
+		if c.form == nil || skip && c.isUnchanged() {
 			continue
 		}
-		standing[c.policy.Name] = c.form
-		message := misfit(neighbours(c.form, standing))
+		message := misfit(before.neighbours(c.form))
 		if message == "" {
+			before.put(c.policy.Name, c.form)
 			continue
 		}
+		before.put(c.policy.Name, c.last)
 		c.refuse(v1alpha1.Problem{Field: spec.Child("rules").String(), Reason: v1alpha1.ReasonInvalid, Message: message})
-		delete(standing, c.policy.Name)
-		if c.last != nil {
-			standing[c.policy.Name] = c.last
-		}
 	}
+}
+
+// isUnchanged says that the newest generation is in force already.
+func (c *candidate) isUnchanged() bool {
+	return c.form != nil && c.last != nil && c.last.Generation == c.policy.Generation
 }
 
 func byPrecedence(candidates []*candidate) []*candidate {
 	changed := func(c *candidate) int {
-		if c.last != nil && c.last.Generation == c.policy.Generation {
+		if c.isUnchanged() {
 			return 0
 		}
 		return 1
@@ -65,31 +75,6 @@ func byPrecedence(candidates []*candidate) []*candidate {
 			cmp.Compare(a.policy.Name, b.policy.Name),
 		)
 	})
-}
-
-// neighbours are the form and all forms with which it can share a pod or a key.
-func neighbours(form *ruleset.Policy, standing map[string]*ruleset.Policy) []*ruleset.Policy {
-	keys := make(map[string]bool)
-	for limit := range limitsOf(form) {
-		keys[limit.Key] = true
-	}
-	var near []*ruleset.Policy
-	for _, other := range standing {
-		if mayShareAPod(form.Selectors, other.Selectors) || sharesKey(other, keys) {
-			near = append(near, other)
-		}
-	}
-	slices.SortFunc(near, func(a, b *ruleset.Policy) int { return cmp.Compare(a.Name, b.Name) })
-	return near
-}
-
-func sharesKey(form *ruleset.Policy, keys map[string]bool) bool {
-	for limit := range limitsOf(form) {
-		if keys[limit.Key] {
-			return true
-		}
-	}
-	return false
 }
 
 // misfit says why the forms cannot be in force together; empty if they can.
