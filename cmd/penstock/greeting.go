@@ -19,8 +19,8 @@ type greeting struct {
 	upstream  string
 	store     string
 	listening net.Addr
-	// admin is nil if there is none.
-	admin     net.Addr
+	// admin is empty if there is none.
+	admin     []net.Addr
 	ruleSet   *ruleset.RuleSet
 	documents []*document
 }
@@ -33,8 +33,8 @@ func greet(to io.Writer, g *greeting) {
 	line("listening:", "http://"+g.listening.String())
 	line("app:", g.upstream)
 	line("counting in:", g.store)
-	if g.admin != nil {
-		line("metrics:", "http://"+g.admin.String()+"/metrics")
+	for _, address := range g.admin {
+		line("metrics:", "http://"+address.String()+"/metrics")
 	}
 	for i := range g.ruleSet.Policies {
 		policy := &g.ruleSet.Policies[i]

@@ -14,8 +14,12 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// maxNodes bounds what aliases can make of a small file.
-const maxNodes = 100_000
+// What aliases can make of a small file is bounded: they may even contain
+// themselves.
+const (
+	maxNodes = 100_000
+	maxDepth = 64
+)
 
 // jsonDocument is a YAML document as JSON that remembers where everything stood.
 type jsonDocument struct {
@@ -25,6 +29,7 @@ type jsonDocument struct {
 	// lines are the lines of fields by path.
 	lines map[string]int
 	nodes int
+	depth int
 }
 
 // place is a value in the text.
@@ -57,8 +62,11 @@ func newJSONDocument(node *yaml.Node) (*jsonDocument, error) {
 
 // write appends the JSON of a node.
 func (d *jsonDocument) write(node *yaml.Node, path string) error {
-	if d.nodes++; d.nodes > maxNodes {
-		return &lineError{node.Line, path, fmt.Errorf("the document has more than %d values: write less, and fewer aliases", maxNodes)}
+	d.nodes++
+	d.depth++
+	defer func() { d.depth-- }()
+	if d.nodes > maxNodes || d.depth > maxDepth {
+		return &lineError{node.Line, "", fmt.Errorf("the document has more than %d values or %d levels: write less, and fewer aliases", maxNodes, maxDepth)}
 	}
 	d.places = append(d.places, place{offset: d.text.Len(), path: path, line: node.Line})
 	if _, known := d.lines[path]; !known {

@@ -153,22 +153,24 @@ func (d *document) typeError(text []byte, err error) error {
 		return d.problem("", err.Error())
 	}
 	at := d.lines.placeBefore(int(wrong.Offset))
-	message := fmt.Errorf("is a %s, but must be %s", wrong.Value, wordFor(wrong.Type.Kind().String()))
+	message := fmt.Errorf("is %s, but must be %s", wordFor(wrong.Value), wordFor(wrong.Type.Kind().String()))
 	return fileError(d.file, &lineError{at.line, at.path, message})
 }
 
-// wordFor is a kind of Go in the words of YAML.
+// wordFor is a kind of Go or JSON in the words of YAML.
 func wordFor(kind string) string {
 	switch kind {
 	case "string":
 		return "a text"
 	case "int32", "int64":
 		return "a whole number"
-	case "slice":
+	case "slice", "array":
 		return "a list"
-	case "struct", "map", "ptr":
+	case "struct", "map", "object":
 		return "an object"
+	case "bool":
+		return "true or false"
 	default:
-		return kind
+		return "a " + kind
 	}
 }

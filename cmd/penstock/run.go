@@ -29,7 +29,7 @@ type runFlags struct {
 	store     string
 	timeout   time.Duration
 	listen    string
-	admin     string
+	admin     []string
 	namespace string
 }
 
@@ -68,7 +68,7 @@ func newRunCommand() *cobra.Command {
 	set.StringVar(&flags.store, "store", memoryStore, "where requests are counted: memory, or redis://user:password@host:port/database, or rediss:// for TLS")
 	set.DurationVar(&flags.timeout, "store-timeout", redisconn.DefaultOperationTimeout, "how long a request waits for a Redis; more for one that is far away")
 	set.StringVar(&flags.listen, "listen", "127.0.0.1:8080", "`address` on which requests are taken")
-	set.StringVar(&flags.admin, "admin", "", "`address` of /metrics, /healthz and /readyz; absent is none")
+	set.StringArrayVar(&flags.admin, "admin", nil, "`address` of /metrics, /healthz and /readyz; absent is none")
 	set.StringVar(&flags.namespace, "namespace", "", "namespace that the counters belong to; absent is the policies' own, else default")
 	for _, required := range []string{"policy", "upstream"} {
 		if err := command.MarkFlagRequired(required); err != nil {
@@ -111,7 +111,7 @@ func run(ctx context.Context, flags *runFlags, stdout, stderr io.Writer) error {
 	}
 	greet(stdout, &greeting{
 		upstream: flags.upstream, store: counts.name, listening: server.Addresses(port)[0],
-		admin: server.AdminAddress(), ruleSet: policies.ruleSet, documents: policies.documents,
+		admin: server.AdminAddresses(), ruleSet: policies.ruleSet, documents: policies.documents,
 	})
 	var watching sync.WaitGroup
 	defer watching.Wait()

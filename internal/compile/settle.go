@@ -19,17 +19,22 @@ import (
 // Forms that are in force already come first, then changed ones, the oldest policy
 // first: a change never takes rules of another policy out of force.
 func settle(candidates []*candidate) {
-	all, before := newStanding(), newStanding()
+	all := make([]*ruleset.Policy, 0, len(candidates))
 	for _, c := range candidates {
-		all.put(c.policy.Name, c.inForce())
+		if form := c.inForce(); form != nil {
+			all = append(all, form)
+		}
+	}
+	if misfit(all) == "" {
+		return
+	}
+	before := newStanding()
+	for _, c := range candidates {
 		if c.isUnchanged() {
 			before.put(c.policy.Name, c.form)
 		} else {
 			before.put(c.policy.Name, c.last)
 		}
-	}
-	if misfit(all.forms()) == "" {
-		return
 	}
 	// What nobody changed was in force together. If it is so no more, because
 	// targets select other pods than before, all forms are looked at one by one.

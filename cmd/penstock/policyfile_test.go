@@ -1,0 +1,105 @@
+// Copyright The Penstock Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+const policyHead = "apiVersion: ratelimit.penstock.dev/v1alpha1\nkind: RateLimitPolicy\nmetadata: {name: web}\n"
+
+func TestFileErrorsNameLineAndField(t *testing.T) {
+	t.Parallel()
+	tests := map[string]struct {
+		text string
+		want string
+	}{
+		"object for a number":  {policyHead + "spec:\n  rules:\n  - limits:\n    - {requests: {a: 1}}\n", "policy.yaml:7: spec.rules[0].limits[0].requests: is an object, but must be a whole number"},
+		"number for a text":    {policyHead + "spec:\n  mode: 7\n", "policy.yaml:5: spec.mode: is a number, but must be a text"},
+		"fraction":             {policyHead + "spec:\n  rules:\n  - limits:\n    - requests: 1.5\n", "policy.yaml:7: spec.rules[0].limits[0].requests: is a number 1.5, but must be a whole number"},
+		"text for a list":      {policyHead + "spec:\n  rules: all\n", "policy.yaml:5: spec.rules: is a text, but must be a list"},
+		"list for an object":   {policyHead + "spec: []\n", "policy.yaml:4: spec: is a list, but must be an object"},
+		"second document":      {policyHead + "spec: {selector: {}, rules: [{name: a, limits: [{name: b, requests: 1, window: 1s}]}]}\n---\n# two\nkind: Secret\napiVersion: v1\n", "policy.yaml:8: apiVersion: "},
+		"text":                 {"hello\n", "policy.yaml:1: a document must be an object"},
+		"merge key":            {policyHead + "spec:\n  <<: {mode: Enforce}\n", "policy.yaml:5: spec: a key must be a plain name"},
+		"tag":                  {policyHead + "spec:\n  mode: !!binary aGVsbG8=\n", "policy.yaml:5: spec.mode: tag !!binary is not supported"},
+		"not a number":         {policyHead + "spec:\n  rules: .nan\n", "policy.yaml:5: spec.rules: .nan is not a number"},
+		"alias in itself":      {policyHead + "spec: &s\n  selector: *s\n", "policy.yaml:"},
+		"missing field":        {policyHead + "spec:\n  selector: {}\n  rules:\n  - name: a\n    limits:\n    - name: b\n      requests: 1\n", "policy.yaml:9: spec.rules[0].limits[0].window: is missing"},
+		"problem of the whole": {policyHead + "spec:\n  rules: [{name: a, limits: [{name: b, requests: 1, window: 1s}]}]\n", "policy.yaml:4: spec: says nothing of which pods"},
+		"name":                 {strings.Replace(policyHead, "web", "Web", 1) + "spec: {}\n", "policy.yaml:3: metadata.name: \"Web\" is not a name"},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			file := filepath.Join(t.TempDir(), "policy.yaml")
+			if err := os.WriteFile(file, []byte(tc.text), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			_, err := loadPolicies([]string{file}, "")
+			if err == nil || !strings.Contains(err.Error(), tc.want) {
+				t.Errorf("error %v, want %q", err, tc.want)
+			}
+		})
+	}
+}
+
+func TestPoliciesOfOneNamespace(t *testing.T) {
+	t.Parallel()
+	write := func(namespace, name string) string {
+		file := filepath.Join(t.TempDir(), "policy.yaml")
+		text := strings.Replace(policyHead, "{name: web}", "{name: "+name+", namespace: "+namespace+"}", 1) +
+			"spec: {selector: {}, rules: [{name: a, limits: [{name: b, requests: 1, window: 1s}]}]}\n"
+		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return file
+	}
+	shop, other, unnamed := write("shop", "a"), write("other", "b"), write(`""`, "c")
+	tests := map[string]struct {
+		files     []string
+		namespace string
+		want      string
+		wantError string
+	}{
+		"of the policies": {files: []string{unnamed, shop}, want: "shop"},
+		"none":            {files: []string{unnamed}, want: "default"},
+		"of the flag":     {files: []string{unnamed}, namespace: "mine", want: "mine"},
+		"two":             {files: []string{shop, other}, wantError: "run one namespace at a time"},
+		"another flag":    {files: []string{shop}, namespace: "mine", wantError: "run one namespace at a time"},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			loaded, err := loadPolicies(tc.files, tc.namespace)
+			if tc.wantError != "" {
+				if err == nil || !strings.Contains(err.Error(), tc.wantError) {
+					t.Errorf("error %v, want %q", err, tc.wantError)
+				}
+				return
+			}
+			if err != nil || loaded.ruleSet.Namespace != tc.want {
+				t.Errorf("loaded %+v, %v; want namespace %q", loaded, err, tc.want)
+			}
+		})
+	}
+}
+
+func FuzzPolicyFile(f *testing.F) {
+	f.Add([]byte(policyHead + "spec: {selector: {}, rules: [{name: a, limits: [{name: b, requests: 1, window: 1s}]}]}\n"))
+	f.Add([]byte(policyHead + "spec: &s\n  selector: *s\n---\n<<: {a: 1e400}\n"))
+	file := filepath.Join(f.TempDir(), "policy.yaml")
+	f.Fuzz(func(t *testing.T, text []byte) {
+		if err := os.WriteFile(file, text, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		loaded, err := loadPolicies([]string{file}, "")
+		if (loaded == nil) == (err == nil) {
+			t.Errorf("neither policies nor an error, or both: %+v, %v", loaded, err)
+		}
+	})
+}
