@@ -12,4 +12,70 @@ type fault struct {
 	pkg, test string
 }
 
-var faults = []fault{}
+// The packages whose tests catch the faults.
+const (
+	limiterTests     = "./internal/limiter"
+	storeTests       = "./internal/store"
+	matchTests       = "./internal/match"
+	proxyTests       = "./internal/proxy"
+	compileTests     = "./internal/compile"
+	injectTests      = "./internal/webhook/inject"
+	controllersTests = "./controllers"
+)
+
+var faults = []fault{
+	{"limiter: one request too many in a bucket", "internal/limiter/decide.lua",
+		"admits = after < empty or", "admits = debt < empty or", limiterTests, "TestModelAgreesOnEveryNumber"},
+	{"limiter: one request too many in a window", "internal/limiter/decide.lua",
+		"admits = count + cost <= requests", "admits = count + cost <= requests + 1", limiterTests, "TestModelAgreesOnEveryNumber"},
+	{"limiter: a refused request is charged", "internal/limiter/decide.lua",
+		"if admitted then\n  for", "if true then\n  for", limiterTests, "TestRefusalChargesNothing"},
+	{"limiter: a key without expiry", "internal/limiter/decide.lua",
+		"call('SET', KEYS[i], texts[i], 'PX', lifetimes[i])", "call('SET', KEYS[i], texts[i])", limiterTests, "TestStateIsSmallAndExpires"},
+	{"limiter: another clock than the store's", "internal/limiter/decide.lua",
+		"local now = tonumber(time[1]) * 1000000 + tonumber(time[2])", "local now = 1800000000000000", limiterTests, "TestTheStoresClockDecides"},
+	{"limiter: the remainder of a microsecond dropped", "internal/limiter/decide.lua",
+		"local after, after_rest = debt + cost, rest + cost_rest", "local after, after_rest = debt + cost, rest", limiterTests, "TestModelAgreesAtTheExtremes"},
+	{"limiter: a clock that stepped back not cut", "internal/limiter/decide.lua",
+		"debt, rest = empty, empty_rest", "debt, rest = debt, rest", limiterTests, "TestModelAgreesWhenTheClockStepsBack"},
+	{"limiter: a lost reply asked for again", "internal/limiter/script.go",
+		"func (onceCommand) NoRetry() bool { return true }", "func (onceCommand) NoRetry() bool { return false }", limiterTests, "TestALostReplyIsNotAskedForAgain"},
+
+	{"store: an older rule set put in force", "internal/store/inforce.go",
+		"if found.sequence <= f.seen && !f.liveChanged(found) {", "if false {", storeTests, "TestInForceNeverGoesBackToAnOlderSequence"},
+	{"store: acknowledged before it is in force", "internal/store/inforce.go",
+		"	if err := f.events.Apply(update); err != nil {\n		return f.refuse(err)\n	}\n	f.current = update",
+		"	f.current = update\n	f.tell()\n	if err := f.events.Apply(update); err != nil {\n		return f.refuse(err)\n	}",
+		storeTests, "TestInForceTellsOnlyAfterApplying"},
+
+	{"controllers: the ack's sequence ignored", "controllers/pod_counts.go",
+		"changedAt > 0 && ack.Sequence >= changedAt", "changedAt > 0", controllersTests, "TestCountPods"},
+	{"controllers: a silent sidecar believed", "controllers/pod_counts.go",
+		"return v.now.Sub(quietSince) > silentAfter", "return false", controllersTests, "TestCountPods"},
+
+	{"compile: the last valid form dropped", "internal/compile/namespace.go",
+		"last[p.Name] = p", "_ = p", compileTests, "TestLastValidFormStaysInForce"},
+	{"compile: a field that is not enforced passed over", "internal/compile/notimplemented.go",
+		`"spec.exempt":                        "exemptions are not implemented yet: remove it, and narrow matches instead",`, "",
+		compileTests, "TestEveryFieldIsEnforcedOrRefused"},
+
+	{"match: the kind of a key's source dropped", "internal/match/identity.go",
+		"				content = appendField(content, string(source.Kind))\n				content = appendField(content, source.Name)\n				return appendField(content, value), partFound",
+		"				return appendField(content, value), partFound", matchTests, "TestIdentitiesThatDiffer"},
+	{"match: paths compared as they came", "internal/match/canonical.go",
+		"	return collapse(path)\n}", "	return path\n}", matchTests, "TestEverySpellingMeetsTheRule"},
+
+	{"proxy: seconds rounded down", "internal/proxy/limitfields.go",
+		"return int64((d-1)/time.Second) + 1", "return int64(d / time.Second)", proxyTests, "TestWholeSeconds"},
+	{"proxy: a refusal without Retry-After", "internal/proxy/refusal.go",
+		"if seconds > 0 {\n		header[", "if seconds < 0 {\n		header[", proxyTests, "TestRefusalByQuota"},
+	{"proxy: a tunnel through an upgrade", "internal/proxy/upgrade.go",
+		"upgrades && !isWebSocket(outbound)", "upgrades && false", proxyTests, "TestOnlyWebSocketUpgradePasses"},
+
+	{"inject: a change without its guard", "internal/webhook/inject/patch.go",
+		"	p.guard(path, before)\n	*p = append(*p, Operation{Op: \"replace\"", "	*p = append(*p, Operation{Op: \"replace\"", injectTests, "TestEveryChangeIsGuarded"},
+	{"inject: privilege escalation allowed", "internal/webhook/inject/sidecar.go",
+		"AllowPrivilegeEscalation: new(false)", "AllowPrivilegeEscalation: new(true)", injectTests, "TestInjectedPodIsRestricted"},
+	{"inject: a probe sent to the sidecar's port", "internal/webhook/inject/renames.go",
+		"p.replace(reference.path, reference.port.StrVal, number)", "_ = number", injectTests, "TestPodGolden"},
+}
