@@ -132,12 +132,13 @@ func (w *world) handshake(t *testing.T, r replica, bundle []byte) *x509.Certific
 	return connection.(*tls.Conn).ConnectionState().PeerCertificates[0]
 }
 
-// TestRotationFailsNoHandshake lives through most of a year with two replicas, and
-// with API servers of which one hears of a new caBundle only a step later.
+// TestRotationFailsNoHandshake lives through most of a year with three replicas, of
+// which the last wakes only every second time, and with API servers of which one
+// hears of a new caBundle only a step later.
 func TestRotationFailsNoHandshake(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, registration())
-	replicas := []replica{w.replica(t), w.replica(t)}
+	replicas := []replica{w.replica(t), w.replica(t), w.replica(t)}
 	for _, r := range replicas {
 		r.step(t)
 	}
@@ -155,9 +156,13 @@ func TestRotationFailsNoHandshake(t *testing.T) {
 		}
 	}
 	check()
-	for range 150 {
+	for round := range 150 {
 		w.pass(2 * day)
-		for _, r := range replicas {
+		awake := replicas
+		if round%2 == 0 {
+			awake = replicas[:2]
+		}
+		for _, r := range awake {
 			r.step(t)
 			check()
 		}

@@ -62,7 +62,7 @@ func TestSidecarIsRestrictedInAnyPod(t *testing.T) {
 				t.Error(problem)
 			}
 			security := alone.Spec.InitContainers[0].SecurityContext
-			if security.ReadOnlyRootFilesystem == nil || !*security.ReadOnlyRootFilesystem {
+			if security == nil || security.ReadOnlyRootFilesystem == nil || !*security.ReadOnlyRootFilesystem {
 				t.Error("readOnlyRootFilesystem is not true")
 			}
 		})
