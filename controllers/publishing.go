@@ -62,39 +62,38 @@ type standing struct {
 // not fit, the last one stays, and is kept from vanishing.
 func publish(ctx context.Context, live *liveStore, m *memory, rs *ruleset.RuleSet) (standing, error) {
 	if m.tooLarge != nil && m.tooLargeFor == rs {
-		rs = m.published
+		return keep(ctx, live, m)
 	}
-	if rs == nil {
+	if m.published == rs {
+		m.tooLarge, m.tooLargeFor = nil, nil
+		return keep(ctx, live, m)
+	}
+	publication, err := live.Publish(ctx, rs)
+	switch {
+	case errors.Is(err, ruleset.ErrTooLarge):
+		m.tooLarge, m.tooLargeFor = err, rs
+		return keep(ctx, live, m)
+	case err != nil:
+		return standing{}, err
+	}
+	m.tooLarge, m.tooLargeFor = nil, nil
+	m.published, m.publication = rs, publication
+	return standing{}, nil
+}
+
+// keep proves that the last rule set still stands, and writes it back if not.
+func keep(ctx context.Context, live *liveStore, m *memory) (standing, error) {
+	if m.published == nil {
 		return standing{}, nil
 	}
-	if m.published == rs && m.publication.Sequence > 0 {
-		head, err := live.Head(ctx, rs.Namespace)
+	if m.publication.Sequence > 0 {
+		head, err := live.Head(ctx, m.published.Namespace)
 		if err != nil {
 			return standing{}, err
 		}
 		if head.Sequence == m.publication.Sequence && head.Revision == m.publication.Revision {
 			return standing{live: head.LivePods}, nil
 		}
-	}
-	publication, err := live.Publish(ctx, rs)
-	switch {
-	case errors.Is(err, ruleset.ErrTooLarge):
-		m.tooLarge, m.tooLargeFor = err, rs
-		return publishLast(ctx, live, m)
-	case err != nil:
-		return standing{}, err
-	}
-	if m.compiled.RuleSet == rs {
-		m.tooLarge, m.tooLargeFor = nil, nil
-	}
-	m.published, m.publication = rs, publication
-	return standing{}, nil
-}
-
-// publishLast keeps the last rule set that fits.
-func publishLast(ctx context.Context, live *liveStore, m *memory) (standing, error) {
-	if m.published == nil {
-		return standing{}, nil
 	}
 	publication, err := live.Publish(ctx, m.published)
 	if err != nil {

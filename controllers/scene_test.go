@@ -262,6 +262,11 @@ func (s *scene) rules() []string {
 	if published.Sequence == 0 {
 		return nil
 	}
+	return s.decodeRules(published)
+}
+
+func (s *scene) decodeRules(published ruleset.Published) []string {
+	s.t.Helper()
 	rs, err := ruleset.Decode(published.Body)
 	if err != nil {
 		s.t.Fatal(err)

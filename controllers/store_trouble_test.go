@@ -1,0 +1,165 @@
+// Copyright The Penstock Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package controllers_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/penstock-dev/penstock/api/v1alpha1"
+	"github.com/penstock-dev/penstock/internal/keys"
+)
+
+// soon is what "back within seconds" means.
+const soon = 10 * time.Second
+
+func TestDeletedKeyIsBackWithinSeconds(t *testing.T) {
+	t.Parallel()
+	s := newScene(t)
+	s.policy("web")
+	eventually(t, "published rules", s.rules, []string{"web@1: 10"})
+	before := s.published().Sequence
+	for _, damage := range []struct {
+		what string
+		do   func() error
+	}{
+		{"a deleted key", func() error { return s.rdb.Del(t.Context(), keys.Prefix(keys.DefaultPrefix).Rules(s.namespace)).Err() }},
+		{"an edited revision", func() error {
+			return s.rdb.HSet(t.Context(), keys.Prefix(keys.DefaultPrefix).Rules(s.namespace), "revision", "other").Err()
+		}},
+		{"a flush", func() error { return s.rdb.FlushAll(t.Context()).Err() }},
+	} {
+		if err := damage.do(); err != nil {
+			t.Fatal(err)
+		}
+		within(t, soon, "a later publication after "+damage.what, func() bool { return s.published().Sequence > before }, true)
+		if got, want := s.rules(), []string{"web@1: 10"}; !slices.Equal(got, want) {
+			t.Errorf("published rules after %s are %q, want %q", damage.what, got, want)
+		}
+		before = s.published().Sequence
+	}
+}
+
+func TestStoreOutageIsUnknownAndHeals(t *testing.T) {
+	t.Parallel()
+	s := newScene(t)
+	pod := s.pod("web-1")
+	policy := s.policy("web")
+	eventually(t, "published rules", s.rules, []string{"web@1: 10"})
+	s.acknowledge(pod)
+	eventually(t, "ready", func() string { return s.condition(policy, v1alpha1.ConditionReady) }, "True/Ready")
+
+	s.redis.Stop()
+	eventually(t, "enforced in an outage", func() string { return s.condition(policy, v1alpha1.ConditionEnforced) }, "Unknown/StoreUnavailable")
+	eventually(t, "ready in an outage", func() string { return s.condition(policy, v1alpha1.ConditionReady) }, "Unknown/StoreUnavailable")
+	if got := s.pods(policy); got != "1/1" {
+		t.Errorf("pods are %s in an outage, want the last known 1/1", got)
+	}
+	eventually(t, "store", s.connected, "False/Unreachable")
+
+	s.redis.Restart()
+	eventually(t, "published rules after an outage", func() bool { return s.redisAnswers() && slices.Equal(s.rules(), []string{"web@1: 10"}) }, true)
+	s.acknowledge(pod)
+	eventually(t, "ready after an outage", func() string { return s.condition(policy, v1alpha1.ConditionReady) }, "True/Ready")
+	eventually(t, "store", s.connected, "True/Connected")
+	if reasons := s.eventReasons("web"); slices.Contains(reasons, v1alpha1.ReasonStoreUnavailable) {
+		t.Errorf("events of the policy are %q, want none about the outage", reasons)
+	}
+}
+
+func TestStoreThatHangsHoldsUpNobodyForLong(t *testing.T) {
+	t.Parallel()
+	s := newScene(t)
+	policy := s.policy("web")
+	eventually(t, "ready", func() string { return s.condition(policy, v1alpha1.ConditionReady) }, "True/NoPods")
+	s.redis.Pause()
+	defer s.redis.Resume()
+	eventually(t, "enforced while the store hangs", func() string { return s.condition(policy, v1alpha1.ConditionEnforced) }, "Unknown/StoreUnavailable")
+	s.redis.Resume()
+	eventually(t, "ready when it goes on", func() string { return s.condition(policy, v1alpha1.ConditionReady) }, "True/NoPods")
+}
+
+func TestMissingStoreIsNamedUntilItComes(t *testing.T) {
+	t.Parallel()
+	s := newScene(t)
+	store := s.storeObject()
+	if err := s.client.Delete(t.Context(), store); err != nil {
+		t.Fatal(err)
+	}
+	policy := s.policy("web")
+	eventually(t, "ready without a store", func() string { return s.condition(policy, v1alpha1.ConditionReady) }, "False/StoreNotFound")
+	create(t, s.client, s.storeObject())
+	eventually(t, "ready", func() string { return s.condition(policy, v1alpha1.ConditionReady) }, "True/NoPods")
+}
+
+func TestStoreOfAnotherClusterIsLeftAlone(t *testing.T) {
+	t.Parallel()
+	s := newScene(t)
+	eventually(t, "store", s.connected, "True/Connected")
+	owner := keys.Prefix(keys.DefaultPrefix).Owner()
+	if err := s.rdb.Set(t.Context(), owner, "another-cluster", 0).Err(); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "store", s.connected, "False/PrefixInUse")
+	s.policy("web")
+	policy := s.policy("zoo")
+	eventually(t, "ready", func() string { return s.condition(policy, v1alpha1.ConditionReady) }, "False/StoreUnavailable")
+	if rules := s.rules(); len(rules) != 0 {
+		t.Errorf("published rules are %q, want none in another cluster's store", rules)
+	}
+	if err := s.rdb.Del(t.Context(), owner).Err(); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "store, when the other cluster left", s.connected, "True/Connected")
+}
+
+func TestStoreReportsWhatItFound(t *testing.T) {
+	t.Parallel()
+	s := newScene(t)
+	eventually(t, "store", s.connected, "True/Connected")
+	status := s.readStore().Status
+	if status.Version == "" || status.RoundTrip == "" || status.Namespaces != 1 {
+		t.Errorf("status is %+v, want a version, a round trip and one namespace", status)
+	}
+	s.editStore(func(spec *v1alpha1.RateLimitStoreSpec) { spec.Credentials.SecretRef.Name = "nowhere" })
+	eventually(t, "store with a Secret that does not exist", s.connected, "False/CredentialsRefused")
+	s.editStore(func(spec *v1alpha1.RateLimitStoreSpec) { spec.Credentials.SecretRef.Name = s.namespace + "-operator" })
+	eventually(t, "store", s.connected, "True/Connected")
+	s.editStore(func(spec *v1alpha1.RateLimitStoreSpec) { spec.Isolation, spec.SidecarCredentials = "", nil })
+	eventually(t, "store without isolation", func() string {
+		return conditionOf(s.readStore().Status.Conditions, v1alpha1.ConditionAccepted)
+	}, "False/NotImplemented")
+	if message := s.readStore().Status.Problems[0].Field; !strings.HasPrefix(message, "spec.isolation") {
+		t.Errorf("the problem is about %q, want spec.isolation", message)
+	}
+}
+
+func (s *scene) readStore() *v1alpha1.RateLimitStore {
+	s.t.Helper()
+	store := &v1alpha1.RateLimitStore{}
+	if err := s.client.Get(s.t.Context(), client.ObjectKey{Name: s.namespace}, store); err != nil {
+		s.t.Fatalf("read store: %v", err)
+	}
+	return store
+}
+
+func (s *scene) editStore(change func(*v1alpha1.RateLimitStoreSpec)) {
+	s.t.Helper()
+	before := s.readStore()
+	after := before.DeepCopy()
+	change(&after.Spec)
+	if err := s.client.Patch(s.t.Context(), after, client.MergeFrom(before)); err != nil {
+		s.t.Fatalf("edit store: %v", err)
+	}
+}
+
+func (s *scene) connected() string {
+	return conditionOf(s.readStore().Status.Conditions, v1alpha1.ConditionConnected)
+}
+
+func (s *scene) redisAnswers() bool { return s.rdb.Ping(s.t.Context()).Err() == nil }
