@@ -141,3 +141,33 @@ func (request) Host() string           { return "shop.example.com" }
 func (request) Header(string) []string { return nil }
 func (request) Peer() netip.Addr       { return netip.MustParseAddr("192.0.2.1") }
 func (request) LocalPort() int32       { return 8080 }
+
+func TestMayShareAPod(t *testing.T) {
+	t.Parallel()
+	in := func(label string, values ...string) ruleset.Selector {
+		return ruleset.Selector{MatchExpressions: []ruleset.Requirement{{Key: label, Operator: "In", Values: values}}}
+	}
+	tests := map[string]struct {
+		a, b ruleset.Selector
+		want bool
+	}{
+		"equal":                     {appSelector("web"), appSelector("web"), true},
+		"another value":             {appSelector("web"), appSelector("api"), false},
+		"every pod":                 {appSelector("web"), ruleset.Selector{}, true},
+		"another label":             {appSelector("web"), in("tier", "x"), true},
+		"a list with the value":     {appSelector("web"), in("app", "api", "web"), true},
+		"a list without the value":  {appSelector("web"), in("app", "api"), false},
+		"lists with a value alike":  {in("app", "a", "b"), in("app", "b", "c"), true},
+		"lists without":             {in("app", "a"), in("app", "c"), false},
+		"an operator not looked at": {appSelector("web"), ruleset.Selector{MatchExpressions: []ruleset.Requirement{{Key: "app", Operator: "DoesNotExist"}}}, true},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			some, others := []ruleset.Selector{tc.a}, []ruleset.Selector{tc.b}
+			if got, reverse := mayShareAPod(some, others), mayShareAPod(others, some); got != tc.want || reverse != tc.want {
+				t.Errorf("mayShareAPod gives %t, and %t the other way round; want %t", got, reverse, tc.want)
+			}
+		})
+	}
+}
