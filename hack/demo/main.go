@@ -80,6 +80,12 @@ func run(ctx context.Context, o options) (err error) {
 		return err
 	}
 	defer os.RemoveAll(scratch)
+	say("starting kube-apiserver and etcd on loopback")
+	cluster, err := startCluster(o.bin, scratch)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, cluster.stop()) }()
 	processes := newProcesses(scratch)
 	defer func() {
 		if err != nil && ctx.Err() == nil {
@@ -87,13 +93,6 @@ func run(ctx context.Context, o options) (err error) {
 		}
 		processes.stopAll()
 	}()
-
-	say("starting kube-apiserver and etcd on loopback")
-	cluster, err := startCluster(o.bin, scratch)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, cluster.stop()) }()
 
 	say("starting the operator with its embedded store")
 	store, err := startOperator(ctx, cluster, processes, o.bin, scratch)
