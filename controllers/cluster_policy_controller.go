@@ -5,7 +5,6 @@ package controllers
 
 import (
 	"context"
-	"fmt"
 
 	"k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -65,7 +64,7 @@ func clusterPolicyStatus(policy *v1alpha1.ClusterRateLimitPolicy) v1alpha1.Polic
 		// Nothing enforces this kind yet, whatever the compiler says of its fields.
 		a.result.Problems = []v1alpha1.Problem{{
 			Field: "spec", Reason: v1alpha1.ReasonNotImplemented,
-			Message: fmt.Sprintf("%s is not enforced by this version: use a RateLimitPolicy in each namespace", "ClusterRateLimitPolicy"),
+			Message: "ClusterRateLimitPolicy is not enforced by this version: use a RateLimitPolicy in each namespace",
 		}}
 	}
 	return v1alpha1.PolicyStatus{

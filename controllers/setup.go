@@ -4,6 +4,7 @@
 package controllers
 
 import (
+	"errors"
 	"fmt"
 	"time"
 
@@ -30,7 +31,7 @@ type Options struct {
 // returns are for the webhook.
 func Setup(mgr ctrl.Manager, options Options) (*SidecarSecrets, error) {
 	if options.Namespace == "" {
-		return nil, fmt.Errorf("set up controllers: Options.Namespace is empty")
+		return nil, errors.New("set up controllers: Options.Namespace is empty")
 	}
 	if options.Now == nil {
 		options.Now = time.Now

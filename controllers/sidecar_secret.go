@@ -114,7 +114,7 @@ func (k *SidecarSecrets) snapshot(ctx context.Context, namespace string) (rulese
 	}
 	published := ruleset.Published{}
 	if json.Unmarshal(secret.Data[rulesKey], &published) != nil {
-		return ruleset.Published{}, nil // damaged by hand: as if it were not there
+		published = ruleset.Published{} // damaged by hand: as if it were not there
 	}
 	return published, nil
 }

@@ -57,12 +57,7 @@ func (r *StoreReconciler) Reconcile(ctx context.Context, request ctrl.Request) (
 		return ctrl.Result{}, fmt.Errorf("read store %q: %w", request.Name, err)
 	}
 	found := finding{problems: compile.Store(object)}
-	started := time.Now()
-	live, err := r.stores.Connect(ctx, object)
-	found.roundTrip, found.err = time.Since(started), err
-	if err == nil {
-		found.version, found.roundTrip = ask(ctx, live)
-	}
+	found.server, found.err = r.ask(ctx, object)
 	namespaces, err := r.countNamespaces(ctx, object.Name)
 	if err != nil {
 		return ctrl.Result{}, err
@@ -78,30 +73,19 @@ func (r *StoreReconciler) Reconcile(ctx context.Context, request ctrl.Request) (
 type finding struct {
 	problems   []v1alpha1.Problem
 	err        error
-	version    string
-	roundTrip  time.Duration
+	server     store.Server
 	namespaces int32
 }
 
-// ask returns the server's version, empty if it does not tell, and how long an
-// answer takes.
-func ask(ctx context.Context, live *liveStore) (version string, roundTrip time.Duration) {
+// ask connects to a store and asks it how it is.
+func (r *StoreReconciler) ask(ctx context.Context, object *v1alpha1.RateLimitStore) (store.Server, error) {
+	live, err := r.stores.Connect(ctx, object)
+	if err != nil {
+		return store.Server{}, err
+	}
 	ctx, cancel := context.WithTimeout(ctx, storeTimeout)
 	defer cancel()
-	started := time.Now()
-	// That the store answers is known already: an error here only leaves blanks.
-	_ = live.client.Ping(ctx).Err()
-	roundTrip = time.Since(started)
-	info, err := live.client.Info(ctx, "server").Result()
-	if err != nil {
-		return "", roundTrip
-	}
-	for line := range strings.Lines(info) {
-		if value, found := strings.CutPrefix(strings.TrimSpace(line), "redis_version:"); found {
-			return value, roundTrip
-		}
-	}
-	return "", roundTrip
+	return live.Server(ctx)
 }
 
 func (r *StoreReconciler) countNamespaces(ctx context.Context, name string) (int32, error) {
@@ -152,13 +136,13 @@ func (r *StoreReconciler) report(ctx context.Context, object *v1alpha1.RateLimit
 func storeStatus(object *v1alpha1.RateLimitStore, found finding) v1alpha1.RateLimitStoreStatus {
 	status := v1alpha1.RateLimitStoreStatus{
 		ObservedGeneration: object.Generation,
-		Version:            found.version,
+		Version:            found.server.Version,
 		Namespaces:         found.namespaces,
 		Problems:           found.problems,
 		Conditions:         mergeConditions(object.Status.Conditions, storeConditions(object.Generation, found)),
 	}
 	if found.err == nil {
-		status.RoundTrip = steadyRoundTrip(object.Status.RoundTrip, found.roundTrip)
+		status.RoundTrip = steadyRoundTrip(object.Status.RoundTrip, found.server.RoundTrip)
 	} else {
 		status.Version = object.Status.Version
 	}

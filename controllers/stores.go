@@ -13,7 +13,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/redis/go-redis/v9"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -22,7 +21,6 @@ import (
 
 	"github.com/penstock-dev/penstock/api/v1alpha1"
 	"github.com/penstock-dev/penstock/internal/compile"
-	"github.com/penstock-dev/penstock/internal/keys"
 	"github.com/penstock-dev/penstock/internal/redisconn"
 	"github.com/penstock-dev/penstock/internal/store"
 )
@@ -45,7 +43,6 @@ var (
 // liveStore is an open connection to a store.
 type liveStore struct {
 	*store.Store
-	client      redis.UniversalClient
 	fingerprint string
 	stop        context.CancelFunc
 }
@@ -167,7 +164,8 @@ func (s *Stores) connect(ctx context.Context, entry *storeEntry, object *v1alpha
 	}
 	settings, err := s.settings.operator(ctx, object)
 	if err != nil {
-		return entry.fail(err)
+		entry.fail(err)
+		return err
 	}
 	fingerprint, err := json.Marshal(settings)
 	if err != nil {
@@ -184,7 +182,8 @@ func (s *Stores) connect(ctx context.Context, entry *storeEntry, object *v1alpha
 	if err := s.claim(ctx, live); err != nil {
 		live.close()
 		entry.replace(nil, nil)
-		return entry.fail(err)
+		entry.fail(err)
+		return err
 	}
 	entry.replace(live, nil)
 	return nil
@@ -232,14 +231,13 @@ func (s *Stores) clusterUID(ctx context.Context) (string, error) {
 }
 
 func (s *Stores) open(settings redisconn.Settings, fingerprint string) (*liveStore, error) {
-	connection, err := redisconn.New(settings, redisconn.Publishing)
+	opened, err := store.Open(settings)
 	if err != nil {
 		return nil, err
 	}
 	ctx, stop := context.WithCancel(context.Background())
 	live := &liveStore{
-		Store:       store.New(connection, keys.Prefix(settings.KeyPrefix)),
-		client:      connection,
+		Store:       opened,
 		fingerprint: fingerprint,
 		stop:        stop,
 	}
@@ -259,9 +257,8 @@ func (s *Stores) forwardAcks(ctx context.Context, live *liveStore) {
 	}
 }
 
-func (e *storeEntry) fail(err error) error {
+func (e *storeEntry) fail(err error) {
 	e.err, e.retry = err, time.Now().Add(pauseAfterFailure)
-	return err
 }
 
 func (e *storeEntry) replace(live *liveStore, err error) {
@@ -278,5 +275,5 @@ func (e *storeEntry) replace(live *liveStore, err error) {
 func (l *liveStore) close() {
 	l.stop()
 	// Closing fails only for connections that are broken already.
-	_ = l.client.Close()
+	_ = l.Close()
 }
