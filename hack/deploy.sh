@@ -12,14 +12,16 @@ kubectl=${KUBECTL:-kubectl}
 
 overlay=bin/deploy
 mkdir -p "$overlay"
+# kustomize does not inherit where an overlaid folder says that images stand.
+cp config/manager/image-fields.yaml "$overlay/"
 cat >"$overlay/kustomization.yaml" <<YAML
 apiVersion: kustomize.config.k8s.io/v1beta1
 kind: Kustomization
 resources: [../../config/default]
-YAML
-cat >>"$overlay/kustomization.yaml" <<YAML
+configurations: [image-fields.yaml]
 images:
 - {name: penstock.local/manager, newName: $prefix/manager, newTag: "$tag"}
+- {name: penstock.local/sidecar, newName: $prefix/sidecar, newTag: "$tag"}
 YAML
 case $verb in
 apply)
