@@ -92,6 +92,29 @@ func TestLastValidRulesSurviveARestartAndAFlush(t *testing.T) {
 	eventually(t, "published rules after a restart and a flush", s.rules, []string{"web@1: 10"})
 }
 
+func TestRestartDuringAnOutageKeepsTheSnapshot(t *testing.T) {
+	t.Parallel()
+	s := newScene(t)
+	policy := s.policy("web")
+	eventually(t, "published rules", s.rules, []string{"web@1: 10"})
+	s.advance(31 * time.Second)
+	eventually(t, "rules in the snapshot", s.snapshotRules, []string{"web@1: 10"})
+	s.stopOperator()
+	s.redis.Stop()
+	s.startOperator()
+	eventually(t, "ready", func() string { return s.condition(policy, v1alpha1.ConditionReady) }, "Unknown/StoreUnavailable")
+	if got := s.read(policy).Status.ActiveGeneration; got != 1 {
+		t.Errorf("active generation is %d, want 1 as the snapshot has it", got)
+	}
+	s.advance(31 * time.Second) // the Secret is looked at again
+	s.label("looked-at", "again")
+	other := s.policy("zoo") // its status proves that the namespace was
+	eventually(t, "the other one", func() string { return s.condition(other, v1alpha1.ConditionReady) }, "False/StoreUnavailable")
+	if got := s.snapshotRules(); len(got) != 1 || got[0] != "web@1: 10" {
+		t.Errorf("rules in the snapshot are %q after a restart in an outage, want those of before", got)
+	}
+}
+
 func TestUnimplementedFieldIsNamed(t *testing.T) {
 	t.Parallel()
 	s := newScene(t)
