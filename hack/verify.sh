@@ -26,7 +26,7 @@ if [ -n "$unformatted" ]; then
   exit 1
 fi
 if ! diff -r "$copy.before" "$copy" >"$copy.diff"; then
-  sed "s#$copy\.before#committed#; s#$copy#generated#" "$copy.diff" | head -60
+  sed -n "1,60{s#$copy\.before#committed#;s#$copy#generated#;p}" "$copy.diff"
   rm -f "$copy.diff"
   echo "verify: generated files are not current; run: make generate && go mod tidy" >&2
   exit 1
