@@ -12,7 +12,7 @@ import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 // +kubebuilder:subresource:status
 // +kubebuilder:resource:scope=Cluster,shortName=crlpol,categories=penstock
 // +kubebuilder:printcolumn:name=Target,type=string,JSONPath=`.spec['namespaceSelector','selector'].matchLabels`,description="The labels of the selected namespaces, else of the selected pods; empty: every injected namespace."
-// +kubebuilder:printcolumn:name=Mode,type=string,JSONPath=`.spec.mode`,description="Empty means Enforce."
+// +kubebuilder:printcolumn:name=Mode,type=string,JSONPath=`.status.effective.mode`,description="Enforce, Shadow or Disabled; empty while nothing of the policy is in force."
 // +kubebuilder:printcolumn:name=Pods,type=string,JSONPath=`.status.pods.summary`,description="Pods that enforce the policy / pods that it selects."
 // +kubebuilder:printcolumn:name=Ready,type=string,JSONPath=`.status.conditions[?(@.type=="Ready")].status`
 // +kubebuilder:printcolumn:name=Reason,type=string,JSONPath=`.status.conditions[?(@.type=="Ready")].reason`

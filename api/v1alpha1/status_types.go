@@ -82,6 +82,10 @@ type Effective struct {
 	// +kubebuilder:validation:MaxLength=253
 	Store string `json:"store"`
 
+	// mode is the policy's mode, Enforce where it names none.
+	// +optional
+	Mode Mode `json:"mode,omitempty"`
+
 	// rules is how many rules are in force.
 	// +optional
 	Rules int32 `json:"rules"`

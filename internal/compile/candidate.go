@@ -100,11 +100,20 @@ func (c *candidate) result(store string) PolicyResult {
 	result.Disabled = len(form.Rules) == 0
 	result.Effective = &v1alpha1.Effective{
 		Store:               store,
+		Mode:                modeOf(form),
 		Rules:               int32(len(form.Rules)),
 		MaxLimitsPerRequest: int32(limitsPerRequest([]*ruleset.Policy{form})),
 		Defaults:            c.defaults,
 	}
 	return result
+}
+
+// modeOf is the mode of a form: one without rules is disabled.
+func modeOf(form *ruleset.Policy) v1alpha1.Mode {
+	if len(form.Rules) == 0 {
+		return v1alpha1.ModeDisabled
+	}
+	return v1alpha1.ModeEnforce
 }
 
 // policyRevision hashes a policy's content. The generation is not part of it: an

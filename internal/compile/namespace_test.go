@@ -213,7 +213,7 @@ func TestAbsentFieldsTakeTheirDefaults(t *testing.T) {
 	result, rules := compileOne(t, nil, nil, newPolicy("web"))
 	policy := rules.Policies[0]
 	want := &v1alpha1.Effective{
-		Store: "default", Rules: 1, MaxLimitsPerRequest: 1,
+		Store: "default", Mode: v1alpha1.ModeEnforce, Rules: 1, MaxLimitsPerRequest: 1,
 		Defaults: &v1alpha1.EffectiveDefaults{Algorithm: "TokenBucket", PathMatching: "Loose", OnStoreFailure: "Local"},
 	}
 	if diff := cmp.Diff(want, result.Effective); diff != "" {

@@ -46,7 +46,6 @@ func TestKubectlGetShowsWhatPeopleNeed(t *testing.T) {
 		"metadata.name":   "by-target",
 		"spec.selector":   "",
 		"spec.targetRefs": "[{group: apps, kind: Deployment, name: web}]",
-		"spec.mode":       "Enforce",
 	})
 	bySelector := object(t, kindPolicy, change{"metadata.name": "by-selector", "spec.selector": "{matchLabels: {app: web}}"})
 	ofCluster := object(t, kindClusterPolicy, change{"metadata.name": "of-cluster", "spec.namespaceSelector": "{matchLabels: {team: shop}}"})
@@ -54,7 +53,7 @@ func TestKubectlGetShowsWhatPeopleNeed(t *testing.T) {
 	byTarget.SetNamespace(namespace)
 	bySelector.SetNamespace(namespace)
 	for _, policy := range []*unstructured.Unstructured{byTarget, bySelector, ofCluster} {
-		create(t, policy, "{pods: {selected: 8, injected: 8, enforcing: 7, degraded: 0, summary: 7/8}, conditions: ["+notYet("Ready")+"]}")
+		create(t, policy, "{effective: {store: default, mode: Enforce, rules: 1, maxLimitsPerRequest: 1}, pods: {selected: 8, injected: 8, enforcing: 7, degraded: 0, summary: 7/8}, conditions: ["+notYet("Ready")+"]}")
 	}
 	create(t, store, "{version: 7.4.1, roundTrip: 350us, conditions: ["+notYet("Connected")+"]}")
 	for name, tc := range map[string]struct {
@@ -67,11 +66,11 @@ func TestKubectlGetShowsWhatPeopleNeed(t *testing.T) {
 		},
 		"policy with a selector": {
 			[]string{"rlpol", "by-selector"},
-			[]string{"NAME TARGET MODE PODS READY REASON AGE", `by-selector {"app":"web"} 7/8 False Pending`},
+			[]string{"NAME TARGET MODE PODS READY REASON AGE", `by-selector {"app":"web"} Enforce 7/8 False Pending`},
 		},
 		"policy of the cluster": {
 			[]string{"crlpol", "of-cluster"},
-			[]string{"NAME TARGET MODE PODS READY REASON AGE", `of-cluster {"team":"shop"} 7/8 False Pending`},
+			[]string{"NAME TARGET MODE PODS READY REASON AGE", `of-cluster {"team":"shop"} Enforce 7/8 False Pending`},
 		},
 		"store": {
 			[]string{"rlstore", "columns"},
