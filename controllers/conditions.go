@@ -28,7 +28,10 @@ type assessment struct {
 	tooLarge error
 	// programmed is whether the policy's form in force stands in the store.
 	programmed bool
-	pods       podReport
+	// wasEnforced is whether this generation was found enforced before. Only then
+	// do pods that have just come up change nothing.
+	wasEnforced bool
+	pods        podReport
 	// notIntercepted are sentences about ways around the sidecars.
 	notIntercepted []string
 }
@@ -158,6 +161,9 @@ func (a assessment) measured() verdict {
 		if sentences := a.pods.missing[reason]; len(sentences) > 0 {
 			return no(reason, pods+": "+list(sentences))
 		}
+	}
+	if a.pods.arriving > 0 && !a.wasEnforced {
+		return no(v1alpha1.ReasonPending, fmt.Sprintf("%s: %d have just become ready and have not acknowledged it yet", pods, a.pods.arriving))
 	}
 	if a.pods.enforcing == 0 {
 		return no(v1alpha1.ReasonPending, pods+": none is ready and has acknowledged it yet")

@@ -54,6 +54,16 @@ func TestConditions(t *testing.T) {
 			want:        [4]string{"True/Accepted", "True/Programmed", "True/Enforced", "True/Ready"},
 			wantMessage: "8 of 8 pods enforce the policy",
 		},
+		"a pod has just become ready": {
+			change:      func(a *assessment) { a.pods.enforcing, a.pods.arriving = 7, 1 },
+			want:        [4]string{"True/Accepted", "True/Programmed", "False/Pending", "False/Pending"},
+			wantMessage: "7 of 8 pods enforce the policy: 1 have just become ready",
+		},
+		"a pod has just become ready where the generation was enforced": {
+			change:      func(a *assessment) { a.pods.enforcing, a.pods.arriving, a.wasEnforced = 7, 1, true },
+			want:        [4]string{"True/Accepted", "True/Programmed", "True/Enforced", "True/Ready"},
+			wantMessage: "7 of 8 pods enforce the policy",
+		},
 		"a pod runs an older rule set": {
 			change:      func(a *assessment) { missing(a, v1alpha1.ReasonPending, "pod web-7 still runs an older rule set") },
 			want:        [4]string{"True/Accepted", "True/Programmed", "False/Pending", "False/Pending"},

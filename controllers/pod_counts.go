@@ -53,6 +53,8 @@ func (v ackView) live(pod podView) bool {
 // podReport is how a policy stands in the pods that it selects.
 type podReport struct {
 	selected, injected, ready, enforcing, degraded int32
+	// arriving are ready pods that have come up too recently to be missing.
+	arriving int32
 	// live are the ready pods whose sidecars speak.
 	live int64
 	// missing are sentences about ready pods that do not enforce the policy, by
@@ -93,8 +95,11 @@ func (r *podReport) judge(pod podView, changedAt int64, acks ackView) {
 	if enforces {
 		r.enforcing++
 	}
-	justUp := !acknowledged && acks.now.Sub(pod.readySince) < missingAfter
-	if !pod.ready() || justUp {
+	if !pod.ready() {
+		return
+	}
+	if !acknowledged && acks.now.Sub(pod.readySince) < missingAfter {
+		r.arriving++
 		return
 	}
 	reason, sentence := whyMissing(pod, ack, acknowledged, enforces, acks.silent(pod))

@@ -70,10 +70,18 @@ func (r *NamespaceReconciler) assess(s *scope, m *memory, policy *v1alpha1.RateL
 		storeError:     measured.storeError,
 		tooLarge:       m.tooLarge,
 		programmed:     programmed,
+		wasEnforced:    wasEnforced(policy),
 		pods:           countPods(s.pods, result.Selectors, m.publication.Policies[policyKey(policy)], measured.acks),
 		notIntercepted: notIntercepted(s.services, s.pods, result.Selectors),
 	}
 	return a
+}
+
+// wasEnforced reports whether the status says that the newest generation is
+// enforced.
+func wasEnforced(policy *v1alpha1.RateLimitPolicy) bool {
+	condition := meta.FindStatusCondition(policy.Status.Conditions, v1alpha1.ConditionEnforced)
+	return condition != nil && condition.Status == metav1.ConditionTrue && condition.ObservedGeneration == policy.Generation
 }
 
 // writtenStatus is a status that was written.

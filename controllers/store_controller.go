@@ -83,6 +83,10 @@ func (r *StoreReconciler) ask(ctx context.Context, object *v1alpha1.RateLimitSto
 	if err != nil {
 		return store.Server{}, err
 	}
+	// Sidecars could only be silent about settings that are of no use to them.
+	if _, err := r.stores.settings.sidecar(ctx, object); err != nil {
+		return store.Server{}, err
+	}
 	ctx, cancel := context.WithTimeout(ctx, storeTimeout)
 	defer cancel()
 	return live.Server(ctx)

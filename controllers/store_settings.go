@@ -74,6 +74,9 @@ func (r settingsReader) settings(ctx context.Context, store *v1alpha1.RateLimitS
 			}
 		}
 	}
+	if err := settings.Validate(); err != nil {
+		return redisconn.Settings{}, secretError{fmt.Errorf("settings of store %q: %w", store.Name, err)}
+	}
 	return settings, nil
 }
 

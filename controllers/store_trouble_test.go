@@ -130,6 +130,8 @@ func TestStoreReportsWhatItFound(t *testing.T) {
 	eventually(t, "store with a Secret that does not exist", s.connected, "False/CredentialsRefused")
 	s.editStore(func(spec *v1alpha1.RateLimitStoreSpec) { spec.Credentials.SecretRef.Name = s.namespace + "-operator" })
 	eventually(t, "store", s.connected, "True/Connected")
+	s.editStore(func(spec *v1alpha1.RateLimitStoreSpec) { spec.SidecarCredentials.SecretRef.Name = "nowhere" })
+	eventually(t, "store with no Secret for sidecars", s.connected, "False/CredentialsRefused")
 	s.editStore(func(spec *v1alpha1.RateLimitStoreSpec) { spec.Isolation, spec.SidecarCredentials = "", nil })
 	eventually(t, "store without isolation", func() string {
 		return conditionOf(s.readStore().Status.Conditions, v1alpha1.ConditionAccepted)

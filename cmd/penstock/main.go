@@ -69,9 +69,7 @@ func newRootCommand() *cobra.Command {
 		Args:          usage(cobra.NoArgs),
 		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
-		return usageError(cmd, err)
-	})
+	root.SetFlagErrorFunc(usageError)
 	root.AddCommand(newRunCommand(), newCheckCommand())
 	return root
 }

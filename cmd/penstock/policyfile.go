@@ -116,7 +116,7 @@ func readPolicy(file string, node *yaml.Node) (*document, error) {
 	var problems []error
 	for _, err := range strict {
 		field, message := "", err.Error()
-		if fieldErr, ok := err.(kjson.FieldError); ok {
+		if fieldErr, ok := errors.AsType[kjson.FieldError](err); ok {
 			field = fieldErr.FieldPath()
 			message = "there is no such field: correct its name or place, or remove it"
 			if strings.HasPrefix(err.Error(), "duplicate") {

@@ -61,7 +61,7 @@ func cutParameters(path string) string {
 	}
 	var out strings.Builder
 	inParameters := false
-	for i := 0; i < len(path); i++ {
+	for i := range len(path) {
 		switch path[i] {
 		case '/':
 			inParameters = false
@@ -134,7 +134,7 @@ func collapse(path string) string {
 	}
 	var out strings.Builder
 	out.Grow(len(path))
-	for i := 0; i < len(path); i++ {
+	for i := range len(path) {
 		if path[i] != '/' || i == 0 || path[i-1] != '/' {
 			out.WriteByte(path[i])
 		}

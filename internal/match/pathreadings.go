@@ -67,7 +67,7 @@ func isPlain(path string, loose bool) bool {
 	if path == "" || path[0] != '/' {
 		return false
 	}
-	for i := 0; i < len(path); i++ {
+	for i := range len(path) {
 		switch c := path[i]; {
 		case c == '/':
 			if i+1 < len(path) && (path[i+1] == '/' || path[i+1] == '.') {
