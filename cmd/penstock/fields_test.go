@@ -123,7 +123,9 @@ func TestWindowsInForce(t *testing.T) {
 	}{
 		"limits window":         {"{name: l, requests: 1, window: 90m}", func(time.Time) int { return 90 * 60 }},
 		"algorithm TokenBucket": {"{name: l, requests: 1, window: 24h, algorithm: TokenBucket}", func(time.Time) int { return day }},
-		"algorithm FixedWindow": {"{name: l, requests: 1, window: 24h, algorithm: FixedWindow}", func(now time.Time) int { return day - int(now.Unix()%day) }},
+		// One request weighs until the window after its own ends.
+		"algorithm SlidingWindowCounter": {"{name: l, requests: 1, window: 24h, algorithm: SlidingWindowCounter}", func(now time.Time) int { return 2*day - int(now.Unix()%day) }},
+		"algorithm FixedWindow":          {"{name: l, requests: 1, window: 24h, algorithm: FixedWindow}", func(now time.Time) int { return day - int(now.Unix()%day) }},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {

@@ -104,6 +104,7 @@ func (c *candidate) result(store string) PolicyResult {
 		Rules:               int32(len(form.Rules)),
 		MaxLimitsPerRequest: int32(limitsPerRequest([]*ruleset.Policy{form})),
 		Defaults:            c.defaults,
+		Coarse:              coarseLimits(form),
 	}
 	return result
 }

@@ -6,6 +6,7 @@ package compile
 import (
 	"errors"
 	"regexp"
+	"strconv"
 	"time"
 
 	"github.com/penstock-dev/penstock/api/v1alpha1"
@@ -28,4 +29,22 @@ func parseDuration(text v1alpha1.Duration) (time.Duration, error) {
 		return 0, errDuration
 	}
 	return d, nil
+}
+
+// durationText writes whole milliseconds in the form of GEP-2257.
+func durationText(d time.Duration) v1alpha1.Duration {
+	var text []byte
+	for _, unit := range []struct {
+		length time.Duration
+		name   string
+	}{{time.Hour, "h"}, {time.Minute, "m"}, {time.Second, "s"}, {time.Millisecond, "ms"}} {
+		if count := d / unit.length; count > 0 {
+			text = append(strconv.AppendInt(text, int64(count), 10), unit.name...)
+		}
+		d %= unit.length
+	}
+	if len(text) == 0 {
+		return "0s"
+	}
+	return v1alpha1.Duration(text)
 }

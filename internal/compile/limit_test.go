@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
 	"github.com/penstock-dev/penstock/api/v1alpha1"
@@ -33,6 +34,33 @@ func TestParseDuration(t *testing.T) {
 				t.Errorf("parseDuration(%q) = %v, %v; want %v, error %t", text, got, err, tc.want, tc.wantErr)
 			}
 		})
+	}
+}
+
+func TestDurationTextIsReadBack(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		want := time.Duration(rapid.Int64Range(0, maxWindow.Milliseconds()).Draw(t, "ms")) * time.Millisecond
+		if got, err := parseDuration(durationText(want)); err != nil || got != want {
+			t.Fatalf("%v is written as %s, and read back as %v, %v", want, durationText(want), got, err)
+		}
+	})
+}
+
+func TestCoarseLimitsAreShown(t *testing.T) {
+	t.Parallel()
+	policy := newPolicy("web", func(p *v1alpha1.RateLimitPolicy) {
+		p.Spec.Rules[0].Limits = []v1alpha1.Limit{
+			{Name: "exact", Requests: 1000, Window: "1h", Algorithm: v1alpha1.AlgorithmSlidingWindowCounter},
+			{Name: "bucket", Requests: maxRequests, Window: "9600h"},
+			{Name: "month", Requests: 1_000_000, Window: "720h", Algorithm: v1alpha1.AlgorithmSlidingWindowCounter},
+			{Name: "huge", Requests: maxRequests, Window: "9600h", Algorithm: v1alpha1.AlgorithmSlidingWindowCounter},
+		}
+	})
+	result, _ := compileOne(t, nil, nil, policy)
+	want := []v1alpha1.CoarseLimit{{Limit: "all/month", Resolution: "1ms"}, {Limit: "all/huge", Resolution: "8s240ms"}}
+	if diff := cmp.Diff(want, result.Effective.Coarse); diff != "" {
+		t.Errorf("coarse limits (-want +got):\n%s", diff)
 	}
 }
 

@@ -6,6 +6,8 @@ package limiter
 import (
 	"context"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -49,6 +51,15 @@ func conforms(t *testing.T, test func(*testing.T, Decider)) {
 	}
 }
 
+// ninesOf are limits that admit nine requests of a client, and no more while a
+// test runs.
+func ninesOf(client string) map[string]Check {
+	return map[string]Check{
+		"bucket": tokenBucketOf(client, 1, 9, ages), "window": fixedWindowOf(client, 9, ages),
+		"counter": slidingWindowCounterOf(client, 9, ages),
+	}
+}
+
 func TestNoLimitsAdmit(t *testing.T) {
 	conforms(t, func(t *testing.T, limiter Decider) {
 		if got := decide(t, limiter); !got.Allowed || len(got.Limits) != 0 {
@@ -59,9 +70,7 @@ func TestNoLimitsAdmit(t *testing.T) {
 
 func TestExactlyTheBurstIsAdmitted(t *testing.T) {
 	conforms(t, func(t *testing.T, limiter Decider) {
-		for name, check := range map[string]Check{
-			"bucket": tokenBucketOf("a", 1, 9, ages), "window": fixedWindowOf("a", 9, ages),
-		} {
+		for name, check := range ninesOf("a") {
 			for i := range int64(12) {
 				got := decide(t, limiter, check)
 				wantRemaining := max(0, 8-i)
@@ -91,10 +100,11 @@ func TestClientsAndNamespacesAreApart(t *testing.T) {
 
 func TestRefusalChargesNothing(t *testing.T) {
 	conforms(t, func(t *testing.T, limiter Decider) {
-		narrow, bucket, window := fixedWindowOf("a", 1, ages), tokenBucketOf("a", 1, 9, ages), fixedWindowOf("b", 9, ages)
+		narrow := fixedWindowOf("a", 1, ages)
+		checks := append(slices.Collect(maps.Values(ninesOf("b"))), narrow)
 		decide(t, limiter, narrow)
 		for range 5 {
-			got := decide(t, limiter, bucket, narrow, window)
+			got := decide(t, limiter, checks...)
 			if got.Allowed || got.Limits[0].Identity != narrow.Identity || got.Limits[0].Allowed {
 				t.Fatalf("decision %+v, want refused by the limit of 1", got)
 			}
@@ -109,9 +119,7 @@ func TestRefusalChargesNothing(t *testing.T) {
 
 func TestCostCounts(t *testing.T) {
 	conforms(t, func(t *testing.T, limiter Decider) {
-		for name, check := range map[string]Check{
-			"bucket": tokenBucketOf("a", 1, 9, ages), "window": fixedWindowOf("a", 9, ages),
-		} {
+		for name, check := range ninesOf("a") {
 			steps := []struct {
 				cost, wantRemaining int64
 				wantAllowed         bool
@@ -153,6 +161,7 @@ func TestWaitingRetryAfterAdmits(t *testing.T) {
 	conforms(t, func(t *testing.T, limiter Decider) {
 		for name, check := range map[string]Check{
 			"bucket": tokenBucketOf("a", 3, 1, 100*time.Millisecond), "window": fixedWindowOf("a", 1, 40*time.Millisecond),
+			"counter": slidingWindowCounterOf("a", 1, 40*time.Millisecond),
 		} {
 			got := decide(t, limiter, check)
 			for i := 0; got.Allowed && i < 1000; i++ {
@@ -208,12 +217,15 @@ func TestReplicasShareOneCount(t *testing.T) {
 func testReplicas(t *testing.T, addr string) {
 	t.Helper()
 	const replicas, requests, burst = 8, 100, 97
-	checks := []Check{tokenBucketOf("a", 1, burst, 4*24*time.Hour), fixedWindowOf("a", burst, ages)}
+	checks := []Check{
+		tokenBucketOf("a", 1, burst, 4*24*time.Hour), fixedWindowOf("a", burst, ages), slidingWindowCounterOf("a", burst, ages),
+	}
 	var admitted atomic.Int64
 	var running sync.WaitGroup
 	for replica := range replicas {
 		limiter := newRedis(t, sidecarClient(t, addr, patience), patience)
-		order := []Check{checks[replica%2], checks[1-replica%2]}
+		first := replica % len(checks)
+		order := slices.Concat(checks[first:], checks[:first])
 		running.Go(func() {
 			for range requests {
 				decision, err := limiter.Decide(t.Context(), "shop", order)

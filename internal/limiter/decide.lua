@@ -11,11 +11,15 @@
 --             rest in parts of a microsecond; empty: the same for the whole
 --             burst; unit: how many parts a microsecond has
 --   'window'  cost, requests: how many requests; window: microseconds
+--   'counter' cost, requests, window; step: in how many microseconds time is
+--             counted; steps: how many of these a window has, rounded up
 --
--- Returns, for each key in turn, three integers as they stood before any charge:
---   1 if this limit admits the request, else 0
+-- Returns, for each key in turn, integers as they stood before any charge: 1 if
+-- this limit admits the request, else 0; then
 --   bucket: the time until it is full, whole microseconds and parts
 --   window: the requests counted in it, and the microseconds until it ends
+--   counter: the requests counted in the window before and in this one, and the
+--   microseconds since this one began
 -- The request was admitted, and charged, if all limits admit it. A cost of 0 is
 -- never written.
 -- An error that begins with CORRUPT says that a counter holds something else;
@@ -28,6 +32,8 @@
 --   read in the new unit, or rounded up where they do not fit it, which moves
 --   the time by less than one microsecond, once.
 -- State of a window: its number since the Unix epoch, then ten digits of count.
+-- State of a counter: a window's number since the Unix epoch, the requests of the
+--   window before it and its own: 'NNNN:P:C'.
 --
 -- The clock is TIME. No number reaches 2^53, so all arithmetic is exact.
 
@@ -60,7 +66,7 @@ for i = 1, #KEYS do
     end
     stored = ''
   end
-  local admits, first, second, unused
+  local admits, first, second, third, unused
   -- How long this limit can make anyone wait, in microseconds.
   local longest
 
@@ -133,6 +139,42 @@ for i = 1, #KEYS do
       unused = second
     end
 
+  elseif algorithm == 'counter' then
+    -- slidingWindowCounter.stand and charge in Go: change both together.
+    local cost, requests, length = tonumber(ARGV[at + 1]), tonumber(ARGV[at + 2]), tonumber(ARGV[at + 3])
+    local step, steps = tonumber(ARGV[at + 4]), tonumber(ARGV[at + 5])
+    at = at + 6
+    local elapsed = now % length
+    local current = (now - elapsed) / length
+    local before, count = 0, 0
+    if stored then
+      local number
+      number, before, count = match(stored, '^(%d+):(%d+):(%d+)$')
+      number, before, count = tonumber(number), tonumber(before), tonumber(count)
+      if not number or number >= EXACT or before >= EXACT or count >= EXACT then
+        corrupt, number, before, count = 'SlidingWindowCounter', 0, 0, 0
+        longest = 2 * length
+      end
+      if number < current then
+        before, count = number == current - 1 and count or 0, 0
+      end
+      -- Requests was lowered. A later window than the current one is left by a
+      -- clock that stepped back; its counts hold for the current one.
+      if before > requests then
+        before = requests
+      end
+      if count > requests then
+        count = requests
+      end
+    end
+    local past = (elapsed - elapsed % step) / step
+    admits = before * (steps - past) <= (requests - count - cost) * steps
+    first, second, third = before, count, elapsed
+    if admits and cost > 0 then
+      texts[i] = format('%.0f:%.0f:%.0f', current, before, count + cost)
+      unused = 2 * length - elapsed
+    end
+
   else
     return redis.error_reply('ERR unknown algorithm ' .. tostring(algorithm))
   end
@@ -147,6 +189,10 @@ for i = 1, #KEYS do
   admitted = admitted and admits
   reply[parts + 1], reply[parts + 2], reply[parts + 3] = admits and 1 or 0, first, second
   parts = parts + 3
+  if third then
+    reply[parts + 1] = third
+    parts = parts + 1
+  end
 end
 
 if corrupt then

@@ -145,6 +145,8 @@ func TestLocalSharesAreAllowed(t *testing.T) {
 		"window, looser":         {check: sharing(fixedWindowOf("a", 10, minute), 1500, 1), wantFirst: 15, wantDay: 21_600 + 15},
 		"window, seven pods":     {check: sharing(fixedWindowOf("a", 10, minute), 1500, 7), wantFirst: 2, wantDay: 2880 + 2},
 		"window, less than one":  {check: sharing(fixedWindowOf("a", 10, minute), 1500, 50), wantFirst: 1, wantDay: 361},
+		"counter, seven pods":    {check: sharing(slidingWindowCounterOf("a", 10, minute), 1500, 7), wantFirst: 2, wantDay: 2 + 1440},
+		"counter, less than one": {check: sharing(slidingWindowCounterOf("a", 10, minute), 1500, 50), wantFirst: 1, wantDay: 181},
 		"cost over the share":    {check: costing(sharing(tokenBucketOf("a", 10, 10, minute), 1000, 10), 5), wantFirst: 1, wantDay: 1 + 288},
 		"window, cost over it":   {check: costing(sharing(fixedWindowOf("a", 10, minute), 1000, 10), 5), wantFirst: 1, wantDay: 1 + 288},
 		"cost over the limit":    {check: costing(sharing(tokenBucketOf("a", 10, 10, minute), 5000, 1), 11)},
@@ -184,9 +186,7 @@ func TestSharesOfAnyLimitCanBeCounted(t *testing.T) {
 		requests, burst := rapid.Int64Range(1, maxRequests), rapid.Int64Range(1, maxRequests)
 		window := time.Duration(rapid.Int64Range(1, maxWindowMicros).Draw(r, "window")) * time.Microsecond
 		check := tokenBucketOf("a", requests.Draw(r, "requests"), burst.Draw(r, "burst"), window)
-		if rapid.Bool().Draw(r, "fixed") {
-			check = fixedWindowOf("a", requests.Draw(r, "requests"), window)
-		}
+		check = rapid.SampledFrom(checksOf("a", check.Limit.Requests, check.Limit.Burst, window)).Draw(r, "algorithm")
 		if validate(&check) != nil {
 			return
 		}

@@ -17,6 +17,8 @@ func (w *fixedWindow) appendArguments(arguments []any) []any {
 	return append(arguments, "window", min(w.cost, w.requests+1), w.requests, w.window)
 }
 
+func (w *fixedWindow) parts() int { return 3 }
+
 // stand is decide.lua's function window: change both together. The state of a
 // later window, left by a clock that stepped back, counts as the present one.
 func (w *fixedWindow) stand(stored state, now int64) standing {

@@ -70,12 +70,8 @@ func drawChecks(r *rapid.T, client string) []Check {
 	for i := range count {
 		requests := rapid.OneOf(rapid.Int64Range(1, 20), rapid.Int64Range(1, 5000)).Draw(r, "requests")
 		window := rapid.OneOf(rapid.Int64Range(1, 50), rapid.Int64Range(10_000, 100_000_000)).Draw(r, "window")
-		check := fixedWindowOf(client, requests, time.Duration(window)*time.Microsecond)
-		if rapid.Bool().Draw(r, "bucket") {
-			burst := rapid.OneOf(rapid.Int64Range(1, 10), rapid.Int64Range(1, 3000)).Draw(r, "burst")
-			check = tokenBucketOf(client, requests, burst, time.Duration(window)*time.Microsecond)
-		}
-		limit := *check.Limit
+		burst := rapid.OneOf(rapid.Int64Range(1, 10), rapid.Int64Range(1, 3000)).Draw(r, "burst")
+		limit := *rapid.SampledFrom(checksOf(client, requests, burst, time.Duration(window)*time.Microsecond)).Draw(r, "algorithm").Limit
 		limit.Name = fmt.Sprint(limit.Name, i)
 		checks = append(checks, checkOf(client, limit))
 	}
@@ -145,6 +141,9 @@ var extremes = map[string]Check{
 	"unit just over three digits":    tokenBucketOf("h", 1001, 50, 333_333*time.Microsecond),
 	"many windows":                   fixedWindowOf("i", maxRequests, 10*time.Millisecond),
 	"one window a year":              fixedWindowOf("j", 2_147_483_647, 400*24*time.Hour),
+	"counter, just in exact steps":   slidingWindowCounterOf("k", 104_248, 24*time.Hour),
+	"counter, short window":          slidingWindowCounterOf("l", 2_147_483_647, 10*time.Millisecond),
+	"counter, one a year":            slidingWindowCounterOf("m", 1, 400*24*time.Hour),
 }
 
 func TestModelAgreesAtTheExtremes(t *testing.T) {
@@ -178,6 +177,9 @@ func TestArithmeticStaysExactInTheScript(t *testing.T) {
 			if number, ok := argument.(int64); ok && late+2*number >= 1<<53 {
 				t.Errorf("%s: %d added twice to the time of day reaches 2^53", extreme, number)
 			}
+		}
+		if counter, ok := made.(*slidingWindowCounter); ok && (counter.requests+1)*counter.steps > 1<<53 {
+			t.Errorf("%s: %d requests times %d steps exceed 2^53", extreme, counter.requests, counter.steps)
 		}
 		if check.Limit.Algorithm == ruleset.TokenBucket && made.(*tokenBucket).unit > math.MaxUint32 {
 			t.Errorf("%s: unit %d has more than 32 bits", extreme, made.(*tokenBucket).unit)

@@ -9,17 +9,19 @@ import (
 	"github.com/penstock-dev/penstock/internal/ruleset"
 )
 
-// model is the reference: both algorithms as docs and policies describe them, in
+// model is the reference: the algorithms as docs and policies describe them, in
 // exact fractions, and written apart from the product's arithmetic.
 type model struct {
 	buckets map[string]*big.Rat // tokens are counted back from the time when full, in microseconds
 	windows map[string]modelWindow
+	// counters are those of SlidingWindowCounter.
+	counters map[string]modelCounter
 }
 
 type modelWindow struct{ number, count int64 }
 
 func newModel() *model {
-	return &model{buckets: map[string]*big.Rat{}, windows: map[string]modelWindow{}}
+	return &model{buckets: map[string]*big.Rat{}, windows: map[string]modelWindow{}, counters: map[string]modelCounter{}}
 }
 
 // modelState is what the model says about one limit, in whole microseconds.
@@ -65,10 +67,14 @@ func (m *model) decide(now int64, checks []Check) (bool, []modelState) {
 }
 
 func (m *model) look(now int64, check Check) modelState {
-	if check.Limit.Algorithm == ruleset.FixedWindow {
+	switch check.Limit.Algorithm {
+	case ruleset.FixedWindow:
 		return m.lookWindow(now, check)
+	case ruleset.SlidingWindowCounter:
+		return m.lookCounter(now, check)
+	default:
+		return m.lookBucket(now, check)
 	}
-	return m.lookBucket(now, check)
 }
 
 // debt is the time until the bucket is full, and perRequest what one token takes.
@@ -133,12 +139,15 @@ func (m *model) charge(now int64, check Check) {
 	if check.Cost == 0 {
 		return
 	}
-	if check.Limit.Algorithm == ruleset.FixedWindow {
+	switch check.Limit.Algorithm {
+	case ruleset.FixedWindow:
 		current, count := m.count(now, check)
 		m.windows[name(check)] = modelWindow{number: current, count: count + check.Cost}
-		return
+	case ruleset.SlidingWindowCounter:
+		m.chargeCounter(now, check)
+	default:
+		debt, perRequest := m.debt(now, check)
+		full := new(big.Rat).Mul(perRequest, rat(check.Cost))
+		m.buckets[name(check)] = full.Add(full, debt).Add(full, rat(now))
 	}
-	debt, perRequest := m.debt(now, check)
-	full := new(big.Rat).Mul(perRequest, rat(check.Cost))
-	m.buckets[name(check)] = full.Add(full, debt).Add(full, rat(now))
 }

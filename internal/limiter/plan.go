@@ -24,6 +24,8 @@ const (
 type plan interface {
 	// appendArguments adds what decide.lua takes for this check.
 	appendArguments(arguments []any) []any
+	// parts is how many integers decide.lua returns for this check.
+	parts() int
 	// stand compares a state with the cost at a time.
 	stand(stored state, now int64) standing
 	// charge is the state after the cost was charged.
@@ -40,15 +42,15 @@ type state struct {
 	// until is the microsecond from which the limit is unused again, rounded
 	// down.
 	until int64
-	// more is what the algorithm keeps besides.
-	more int64
+	// more and before are what the algorithm keeps besides.
+	more, before int64
 }
 
 // standing is a limit at the moment of a decision, before any charge. The script
-// returns the same three values.
+// returns the same values, as many as the algorithm has parts.
 type standing struct {
-	admits        bool
-	first, second int64
+	admits               bool
+	first, second, third int64
 }
 
 // report is the part of a LimitState that an algorithm knows.
@@ -69,6 +71,8 @@ func planFor(check *Check) (plan, error) {
 		return newTokenBucket(uint64(limit.Requests), uint64(limit.WindowMicros), limit.Burst, check.Cost), nil
 	case ruleset.FixedWindow:
 		return &fixedWindow{requests: limit.Requests, window: limit.WindowMicros, cost: check.Cost}, nil
+	case ruleset.SlidingWindowCounter:
+		return newSlidingWindowCounter(limit.Requests, limit.WindowMicros, check.Cost), nil
 	default:
 		return nil, fmt.Errorf("decide on limit %q: this version does not know algorithm %q; upgrade the sidecar", limit.Name, limit.Algorithm)
 	}

@@ -90,7 +90,7 @@ func (r *Redis) ask(ctx context.Context, names []string, plans []plan) ([]standi
 	if err != nil {
 		return nil, err
 	}
-	return standingsOf(reply, len(plans))
+	return standingsOf(reply, plans)
 }
 
 // lateness is how much later than planned a deadline may fire before we take it

@@ -67,20 +67,38 @@ func (s script) send(ctx context.Context, client redis.UniversalClient, name, bo
 	return command.Slice()
 }
 
-// standingsOf reads the script's reply for count limits.
-func standingsOf(reply []any, count int) ([]standing, error) {
-	if len(reply) != 3*count {
-		return nil, fmt.Errorf("read the decide script's reply: it has %d parts for %d limits, want three each", len(reply), count)
+// standingsOf reads the script's reply for the plans that it was asked about.
+func standingsOf(reply []any, plans []plan) ([]standing, error) {
+	numbers, err := integersOf(reply)
+	if err != nil {
+		return nil, err
 	}
-	stands := make([]standing, count)
-	for i := range stands {
-		admits, okAdmits := reply[3*i].(int64)
-		first, okFirst := reply[3*i+1].(int64)
-		second, okSecond := reply[3*i+2].(int64)
-		if !okAdmits || !okFirst || !okSecond {
-			return nil, fmt.Errorf("read the decide script's reply: limit %d of %d has parts that are no integers", i+1, count)
+	stands := make([]standing, len(plans))
+	for i, made := range plans {
+		parts := made.parts()
+		if len(numbers) < parts {
+			return nil, fmt.Errorf("read the decide script's reply: it has %d parts for %d limits, too few", len(reply), len(plans))
 		}
-		stands[i] = standing{admits: admits == 1, first: first, second: second}
+		stands[i] = standing{admits: numbers[0] == 1, first: numbers[1], second: numbers[2]}
+		if parts > 3 {
+			stands[i].third = numbers[3]
+		}
+		numbers = numbers[parts:]
+	}
+	if len(numbers) > 0 {
+		return nil, fmt.Errorf("read the decide script's reply: it has %d parts for %d limits, too many", len(reply), len(plans))
 	}
 	return stands, nil
+}
+
+func integersOf(reply []any) ([]int64, error) {
+	numbers := make([]int64, len(reply))
+	for i := range reply {
+		number, ok := reply[i].(int64)
+		if !ok {
+			return nil, fmt.Errorf("read the decide script's reply: part %d of %d is no integer", i+1, len(reply))
+		}
+		numbers[i] = number
+	}
+	return numbers, nil
 }

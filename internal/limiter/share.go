@@ -48,10 +48,15 @@ func shareFor(check *Check) (plan, error) {
 	if err != nil {
 		return nil, err
 	}
-	if window, ok := whole.(*fixedWindow); ok {
-		return shareWindow(*window, shareFraction(check)), nil
+	requests, window, cost := shareWindow(check, shareFraction(check))
+	switch check.Limit.Algorithm {
+	case ruleset.FixedWindow:
+		return &fixedWindow{requests: requests, window: window, cost: cost}, nil
+	case ruleset.SlidingWindowCounter:
+		return newSlidingWindowCounter(requests, window, cost), nil
+	default:
+		return whole, nil
 	}
-	return whole, nil
 }
 
 // shareBucket divides the rate exactly: the same window for a fraction of the
@@ -77,22 +82,21 @@ func shareBucket(check *Check, share fraction) plan {
 
 // shareWindow counts the whole requests of the share. Where these are too few
 // for a request, as many windows become one as hold it.
-func shareWindow(whole fixedWindow, share fraction) plan {
-	needed := max(1, min(whole.cost, whole.requests))
-	part := fixedWindow{requests: share.of(whole.requests), window: whole.window, cost: whole.cost}
-	if whole.never() {
-		part.cost = max(part.cost, part.requests+1)
+func shareWindow(check *Check, share fraction) (requests, window, cost int64) {
+	limit := check.Limit
+	needed := max(1, min(check.Cost, limit.Requests))
+	requests, window, cost = share.of(limit.Requests), limit.WindowMicros, check.Cost
+	if cost > limit.Requests {
+		cost = max(cost, requests+1)
 	}
-	if part.requests >= needed {
-		return &part
+	if requests >= needed {
+		return requests, window, cost
 	}
-	perWindow := whole.requests * share.numerator
+	perWindow := limit.Requests * share.numerator
 	windows := (needed*share.denominator + perWindow - 1) / perWindow
-	part.requests = needed
-	high, low := bits.Mul64(uint64(windows), uint64(whole.window))
-	if high > 0 || low > farthest {
-		low = farthest
+	high, low := bits.Mul64(uint64(windows), uint64(window))
+	if high > 0 || low > farthest/4 {
+		low = farthest / 4
 	}
-	part.window = int64(low)
-	return &part
+	return needed, int64(low), cost
 }

@@ -64,6 +64,7 @@ func TestRetryAfterIsHonest(t *testing.T) {
 		for _, check := range []Check{
 			tokenBucketOf("a", 7, 3, time.Second), tokenBucketOf("b", 700_001, 3, time.Second),
 			tokenBucketOf("c", 1, 1, 10*time.Millisecond), fixedWindowOf("d", 3, 10*time.Millisecond),
+			slidingWindowCounterOf("e", 3, 10*time.Millisecond), slidingWindowCounterOf("f", 3, time.Second),
 		} {
 			now := present + 4321
 			for range 3 {
@@ -134,6 +135,14 @@ func TestEditsKeepCounts(t *testing.T) {
 			before: fixedWindowOf("h", 10, second), after: fixedWindowOf("h", 4, second),
 			charges: 6, wantRemaining: 0, wantReset: second,
 		},
+		"more requests in a counter": {
+			before: slidingWindowCounterOf("j", 10, second), after: slidingWindowCounterOf("j", 12, second),
+			charges: 10, wantRemaining: 2, wantReset: 2 * second,
+		},
+		"fewer requests in a counter": {
+			before: slidingWindowCounterOf("k", 10, second), after: slidingWindowCounterOf("k", 4, second),
+			charges: 6, wantRemaining: 0, wantReset: 2 * second,
+		},
 	}
 	for store, limiter := range clockedLimiters(t) {
 		for name, tc := range tests {
@@ -168,6 +177,8 @@ func TestStateIsSmallAndExpires(t *testing.T) {
 		"bucket with many parts":       {check: tokenBucketOf("c", 1009, 10, time.Minute), wantEncoding: "embstr"},
 		"window":                       {check: fixedWindowOf("d", 10, time.Minute), wantEncoding: "int"},
 		"short window":                 {check: fixedWindowOf("e", 10, 10*time.Millisecond), wantEncoding: "embstr"},
+		"counter":                      {check: slidingWindowCounterOf("f", 10, time.Minute), wantEncoding: "embstr"},
+		"largest counter":              {check: costing(slidingWindowCounterOf("g", maxRequests, time.Minute), maxRequests), wantEncoding: "embstr"},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -188,7 +199,7 @@ func TestRefusalsAndLooksWriteNothing(t *testing.T) {
 	t.Parallel()
 	client := clientOf(t, redistest.Start(t))
 	limiter := newRedis(t, client, patience)
-	for _, check := range []Check{tokenBucketOf("a", 1, 2, ages), fixedWindowOf("a", 2, ages)} {
+	for _, check := range checksOf("a", 2, 2, ages) {
 		decide(t, limiter, costing(check, 0))
 		if there, err := client.Exists(t.Context(), counterOf(check)).Result(); err != nil || there != 0 {
 			t.Errorf("a look wrote the counter (%v)", err)
@@ -222,8 +233,11 @@ func TestACorruptCounterFailsOnlyItsOwnRequest(t *testing.T) {
 	t.Parallel()
 	client := clientOf(t, redistest.Start(t))
 	limiter := newRedis(t, client, patience)
-	for algorithm, check := range map[string]Check{"TokenBucket": tokenBucketOf("a", 9, 9, time.Hour), "FixedWindow": fixedWindowOf("a", 9, time.Hour)} {
-		for _, garbage := range []string{"", "hello", "-5000", "1.5e300", "12", "99999999999999999999999999999.1"} {
+	for algorithm, check := range map[string]Check{
+		"TokenBucket": tokenBucketOf("a", 9, 9, time.Hour), "FixedWindow": fixedWindowOf("a", 9, time.Hour),
+		"SlidingWindowCounter": slidingWindowCounterOf("a", 9, time.Hour/2),
+	} {
+		for _, garbage := range []string{"", "hello", "-5000", "1.5e300", "12", "99999999999999999999999999999.1", "1:2", "1:2:99999999999999999999"} {
 			if err := client.Set(t.Context(), counterOf(check), garbage, 0).Err(); err != nil {
 				t.Fatal(err)
 			}

@@ -129,6 +129,23 @@ func fixedWindowOf(client string, requests int64, window time.Duration) Check {
 	})
 }
 
+// slidingWindowCounterOf is a check of cost 1 on a sliding window counter.
+func slidingWindowCounterOf(client string, requests int64, window time.Duration) Check {
+	return checkOf(client, ruleset.Limit{
+		Name: "counter", Algorithm: ruleset.SlidingWindowCounter, Requests: requests, Burst: requests, WindowMicros: window.Microseconds(),
+	})
+}
+
+// checksOf are checks of cost 1 on a limit of each algorithm for a client. Only
+// the bucket has a burst.
+func checksOf(client string, requests, burst int64, window time.Duration) []Check {
+	return []Check{
+		tokenBucketOf(client, requests, burst, window),
+		fixedWindowOf(client, requests, window),
+		slidingWindowCounterOf(client, requests, window),
+	}
+}
+
 // checkOf names the counter as the compiler does: by what a limit is, not by its
 // numbers, so edits of the numbers keep counts.
 func checkOf(client string, limit ruleset.Limit) Check {

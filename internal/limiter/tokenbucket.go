@@ -96,6 +96,8 @@ func (b *tokenBucket) appendArguments(arguments []any) []any {
 	return append(arguments, "bucket", b.cost.whole, b.cost.parts, b.empty.whole, b.empty.parts, int64(b.unit))
 }
 
+func (b *tokenBucket) parts() int { return 3 }
+
 // stand is decide.lua's function bucket: change both together.
 func (b *tokenBucket) stand(stored state, now int64) standing {
 	debt := span{whole: stored.until - now, parts: stored.more}

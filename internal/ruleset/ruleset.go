@@ -138,6 +138,9 @@ type Algorithm string
 const (
 	// TokenBucket refills steadily up to its burst.
 	TokenBucket Algorithm = "TokenBucket"
+	// SlidingWindowCounter counts in windows aligned to the Unix epoch, and weighs
+	// the window before by how much of it lies in the last window's length.
+	SlidingWindowCounter Algorithm = "SlidingWindowCounter"
 	// FixedWindow counts in windows aligned to the Unix epoch.
 	FixedWindow Algorithm = "FixedWindow"
 )
@@ -151,7 +154,7 @@ type Limit struct {
 	// WindowMicros is the window's length in microseconds.
 	WindowMicros int64 `json:"windowMicros"`
 	// Burst is a token bucket's capacity, in requests. It equals Requests where
-	// the policy names none, and for FixedWindow.
+	// the policy names none, and for all algorithms without a burst.
 	Burst int64 `json:"burst"`
 	// Key is the limit's part of its counters' names: 8 base64url characters of
 	// a hash of kind, policy, rule, limit, algorithm and window.

@@ -1,0 +1,113 @@
+// Copyright The Penstock Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package limiter
+
+import (
+	"math/bits"
+
+	"github.com/penstock-dev/penstock/internal/ruleset"
+)
+
+// slidingWindowCounter counts in windows that follow one another from the Unix
+// epoch on. Of the window before it takes the share that lies within the last
+// window's length, as if its requests had come evenly. Time is counted in steps,
+// and a step counts once it is over: so it never admits what exact time refuses.
+type slidingWindowCounter struct {
+	requests, window, cost int64
+	// step is in microseconds; steps is how many a window has, rounded up.
+	step, steps int64
+}
+
+func newSlidingWindowCounter(requests, window, cost int64) *slidingWindowCounter {
+	step := ruleset.StepMicros(requests, window)
+	return &slidingWindowCounter{
+		requests: requests, window: window, cost: cost,
+		step: step, steps: (window + step - 1) / step,
+	}
+}
+
+func (w *slidingWindowCounter) free() bool { return w.cost == 0 }
+
+func (w *slidingWindowCounter) appendArguments(arguments []any) []any {
+	return append(arguments, "counter", min(w.cost, w.requests+1), w.requests, w.window, w.step, w.steps)
+}
+
+func (w *slidingWindowCounter) parts() int { return 4 }
+
+// stand is decide.lua's part for a counter: change both together. The state is
+// unused from the end of the window after its own. That of a later window, left by
+// a clock that stepped back, counts as the present one.
+func (w *slidingWindowCounter) stand(stored state, now int64) standing {
+	elapsed := now % w.window
+	start := now - elapsed
+	var before, count int64
+	switch began := stored.until - 2*w.window; {
+	case began >= start:
+		before, count = min(stored.before, w.requests), min(stored.more, w.requests)
+	case began >= start-w.window:
+		before = min(stored.more, w.requests)
+	}
+	free := w.requests - count - min(w.cost, w.requests+1)
+	return standing{
+		admits: before*(w.steps-elapsed/w.step) <= free*w.steps,
+		first:  before, second: count, third: elapsed,
+	}
+}
+
+func (w *slidingWindowCounter) charge(stand standing, now int64) state {
+	return state{until: now - stand.third + 2*w.window, more: stand.second + w.cost, before: stand.first}
+}
+
+func (w *slidingWindowCounter) report(stand standing, charged bool) report {
+	before, count, elapsed := stand.first, stand.second, stand.third
+	told := report{never: w.cost > w.requests}
+	if !stand.admits && !told.never {
+		told.retryAfter = w.wait(before, count, elapsed, w.cost)
+	}
+	if charged {
+		count += w.cost
+	}
+	weighed := mulDivUp(before, w.steps-elapsed/w.step, w.steps)
+	told.remaining = max(0, w.requests-count-weighed)
+	if told.remaining < w.requests {
+		told.nextAfter = w.wait(before, count, elapsed, told.remaining+1)
+		told.resetAfter = w.wait(before, count, elapsed, w.requests)
+	}
+	return told
+}
+
+// wait is the time until a cost is admitted that is at most the requests.
+func (w *slidingWindowCounter) wait(before, count, elapsed, cost int64) int64 {
+	if at, ok := w.admittedAt(before, count, cost); ok {
+		return max(0, at-elapsed)
+	}
+	if at, ok := w.admittedAt(count, 0, cost); ok {
+		return w.window - elapsed + at
+	}
+	return 2*w.window - elapsed
+}
+
+// admittedAt is how long after its start a window with these counts admits the
+// cost, and false if it does not before its end.
+func (w *slidingWindowCounter) admittedAt(before, count, cost int64) (int64, bool) {
+	over := before + count + cost - w.requests
+	switch {
+	case over <= 0:
+		return 0, true
+	case over >= before:
+		return 0, false
+	}
+	past := mulDivUp(over, w.steps, before)
+	return past * w.step, past*w.step < w.window
+}
+
+// mulDivUp is a × b ÷ c, rounded up. It is exact where it fits 63 bits.
+func mulDivUp(a, b, c int64) int64 {
+	high, low := bits.Mul64(uint64(a), uint64(b))
+	quotient, rest := bits.Div64(high, low, uint64(c))
+	if rest > 0 {
+		quotient++
+	}
+	return int64(quotient)
+}
