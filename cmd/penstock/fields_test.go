@@ -116,6 +116,7 @@ func TestAnswerFieldsInForce(t *testing.T) {
 func TestWindowsInForce(t *testing.T) {
 	t.Parallel()
 	const day = 24 * 60 * 60
+	kathmandu := time.FixedZone("Asia/Kathmandu", 5*60*60+45*60)
 	tests := map[string]struct {
 		limit string
 		// want is the wait in seconds after the limit was used up at the time.
@@ -123,6 +124,10 @@ func TestWindowsInForce(t *testing.T) {
 	}{
 		"limits window":         {"{name: l, requests: 1, window: 90m}", func(time.Time) int { return 90 * 60 }},
 		"algorithm TokenBucket": {"{name: l, requests: 1, window: 24h, algorithm: TokenBucket}", func(time.Time) int { return day }},
+		"calendar Day":          {"{name: l, requests: 1, calendar: {period: Day}}", func(now time.Time) int { return day - int(now.Unix()%day) }},
+		"calendar Week":         {"{name: l, requests: 1, calendar: {period: Week}}", func(now time.Time) int { return untilDate(now.UTC(), 0, 7-(int(now.UTC().Weekday())+6)%7) }},
+		"calendar Month":        {"{name: l, requests: 1, calendar: {period: Month}}", func(now time.Time) int { return untilDate(now.UTC(), 1, 1-now.UTC().Day()) }},
+		"calendar timeZone":     {"{name: l, requests: 1, calendar: {period: Day, timeZone: Asia/Kathmandu}}", func(now time.Time) int { return untilDate(now.In(kathmandu), 0, 1) }},
 		// One request weighs until the window after its own ends.
 		"algorithm SlidingWindowCounter": {"{name: l, requests: 1, window: 24h, algorithm: SlidingWindowCounter}", func(now time.Time) int { return 2*day - int(now.Unix()%day) }},
 		"algorithm FixedWindow":          {"{name: l, requests: 1, window: 24h, algorithm: FixedWindow}", func(now time.Time) int { return day - int(now.Unix()%day) }},
@@ -140,6 +145,14 @@ func TestWindowsInForce(t *testing.T) {
 			}
 		})
 	}
+}
+
+// untilDate is the seconds until the midnight that begins a day so many months and
+// days from now.
+func untilDate(now time.Time, months, days int) int {
+	year, month, day := now.Date()
+	midnight := time.Date(year, month+time.Month(months), day+days, 0, 0, 0, 0, now.Location())
+	return int((midnight.Sub(now) + time.Second - 1) / time.Second)
 }
 
 // TestStoreFailureDecides stops the store under a running limiter.

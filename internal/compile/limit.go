@@ -33,7 +33,7 @@ func compileLimits(rule *v1alpha1.Rule, at *field.Path, defaults *v1alpha1.Effec
 	for i := range rule.Limits {
 		limit := &rule.Limits[i]
 		limitNames.check(at.Index(i).Child("name"), limit.Name)
-		if limit.Algorithm == "" {
+		if limit.Algorithm == "" && limit.Calendar == nil {
 			defaults.Algorithm = v1alpha1.AlgorithmTokenBucket
 		}
 		compiled = append(compiled, compileLimit(limit, at.Index(i), found))
@@ -54,6 +54,10 @@ func compileLimit(limit *v1alpha1.Limit, at *field.Path, found *findings) rulese
 	}
 	if limit.Algorithm == "" {
 		form.Algorithm = ruleset.TokenBucket
+	}
+	if limit.Calendar != nil {
+		form.Algorithm = ruleset.FixedWindow
+		form.Calendar = compileCalendar(limit, at, found)
 	}
 	if limit.Requests < 1 || limit.Requests > maxRequests {
 		found.invalid(at.Child("requests"), "is %d: write a number from 1 to %d", limit.Requests, int64(maxRequests))

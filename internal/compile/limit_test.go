@@ -47,6 +47,28 @@ func TestDurationTextIsReadBack(t *testing.T) {
 	})
 }
 
+func TestCalendarIsCompiled(t *testing.T) {
+	t.Parallel()
+	policy := newPolicy("web", func(p *v1alpha1.RateLimitPolicy) {
+		p.Spec.Rules[0].Limits = []v1alpha1.Limit{
+			{Name: "day", Requests: 10, Calendar: &v1alpha1.Calendar{Period: v1alpha1.CalendarDay}},
+			{Name: "month", Requests: 99, Algorithm: v1alpha1.AlgorithmFixedWindow, Calendar: &v1alpha1.Calendar{Period: v1alpha1.CalendarMonth, TimeZone: "Europe/Berlin"}},
+		}
+	})
+	result, rules := compileOne(t, nil, nil, policy)
+	got := rules.Policies[0].Rules[0].Limits
+	want := []ruleset.Limit{
+		{Name: "day", Algorithm: ruleset.FixedWindow, Requests: 10, Burst: 10, Calendar: &ruleset.Calendar{Period: ruleset.PeriodDay, TimeZone: "UTC"}, Key: got[0].Key},
+		{Name: "month", Algorithm: ruleset.FixedWindow, Requests: 99, Burst: 99, Calendar: &ruleset.Calendar{Period: ruleset.PeriodMonth, TimeZone: "Europe/Berlin"}, Key: got[1].Key},
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("limits (-want +got):\n%s", diff)
+	}
+	if algorithm := result.Effective.Defaults.Algorithm; algorithm != "" {
+		t.Errorf("the default %q was shown for calendars, whose algorithm is no default", algorithm)
+	}
+}
+
 func TestCoarseLimitsAreShown(t *testing.T) {
 	t.Parallel()
 	policy := newPolicy("web", func(p *v1alpha1.RateLimitPolicy) {
@@ -115,6 +137,10 @@ func TestLimitKeyDependsOnNamesAlgorithmAndWindow(t *testing.T) {
 	}
 	window, algorithm := limit, limit
 	window.WindowMicros++
+	calendar, zone, period := limit, limit, limit
+	calendar.Calendar = &ruleset.Calendar{Period: ruleset.PeriodDay, TimeZone: "UTC"}
+	zone.Calendar = &ruleset.Calendar{Period: ruleset.PeriodDay, TimeZone: "Europe/Berlin"}
+	period.Calendar = &ruleset.Calendar{Period: ruleset.PeriodWeek, TimeZone: "UTC"}
 	algorithm.Algorithm = ruleset.FixedWindow
 	others := map[string]string{
 		"kind":      limitKey("ClusterRateLimitPolicy", "web", "login", "", &limit),
@@ -123,6 +149,9 @@ func TestLimitKeyDependsOnNamesAlgorithmAndWindow(t *testing.T) {
 		"tier":      limitKey("RateLimitPolicy", "web", "login", "pro", &limit),
 		"window":    limitKey("RateLimitPolicy", "web", "login", "", &window),
 		"algorithm": limitKey("RateLimitPolicy", "web", "login", "", &algorithm),
+		"calendar":  limitKey("RateLimitPolicy", "web", "login", "", &calendar),
+		"zone":      limitKey("RateLimitPolicy", "web", "login", "", &zone),
+		"period":    limitKey("RateLimitPolicy", "web", "login", "", &period),
 		"boundary":  limitKey("RateLimitPolicy", "webl", "ogin", "", &limit),
 	}
 	seen := map[string]string{base: "the limit itself"}

@@ -18,12 +18,14 @@ const limitKeyBytes = 6
 // limitKey is a limit's part of the names of its counters. Each part is preceded
 // by its length, so that no two lists of parts are the same text. The numbers of
 // requests and burst are no part: editing them keeps the counts, while another
-// algorithm, window or name starts afresh.
+// algorithm, window, calendar or name starts afresh.
 func limitKey(kind, policy, rule, tier string, limit *ruleset.Limit) string {
+	window := strconv.FormatInt(limit.WindowMicros, 10)
+	if limit.Calendar != nil {
+		window = string(limit.Calendar.Period) + " " + limit.Calendar.TimeZone
+	}
 	hash := sha256.New()
-	for _, part := range []string{
-		kind, policy, rule, tier, limit.Name, string(limit.Algorithm), strconv.FormatInt(limit.WindowMicros, 10),
-	} {
+	for _, part := range []string{kind, policy, rule, tier, limit.Name, string(limit.Algorithm), window} {
 		hash.Write(binary.BigEndian.AppendUint32(nil, uint32(len(part))))
 		hash.Write([]byte(part))
 	}

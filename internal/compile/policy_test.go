@@ -143,6 +143,13 @@ func TestInvalidFieldsAreNamedWithTheirMend(t *testing.T) {
 			inLimit(func(l *v1alpha1.Limit) { l.Calendar = &v1alpha1.Calendar{Period: v1alpha1.CalendarDay} }),
 			"spec.rules[0].limits[0].window", "remove one of them",
 		},
+		"calendar of no period": {calendar("", "Year", ""), "spec.rules[0].limits[0].calendar.period", "Day, Week, Month"},
+		"unknown time zone":     {calendar("", "Day", "Europe/Atlantis"), "spec.rules[0].limits[0].calendar.timeZone", "such as Europe/Berlin"},
+		"the machine's zone":    {calendar("", "Day", "Local"), "spec.rules[0].limits[0].calendar.timeZone", "such as Europe/Berlin"},
+		"bucket with a calendar": {
+			calendar(v1alpha1.AlgorithmTokenBucket, "Day", ""),
+			"spec.rules[0].limits[0].algorithm", "remove algorithm",
+		},
 		"burst 0": {inLimit(func(l *v1alpha1.Limit) { l.Burst = new(int64(0)) }), "spec.rules[0].limits[0].burst", "from 1 to"},
 		"burst of a window": {
 			inLimit(func(l *v1alpha1.Limit) { l.Algorithm, l.Burst = v1alpha1.AlgorithmFixedWindow, new(int64(5)) }),
@@ -183,6 +190,12 @@ func inRule(change func(*v1alpha1.Rule)) func(*v1alpha1.RateLimitPolicy) {
 
 func inLimit(change func(*v1alpha1.Limit)) func(*v1alpha1.RateLimitPolicy) {
 	return func(p *v1alpha1.RateLimitPolicy) { change(&p.Spec.Rules[0].Limits[0]) }
+}
+
+func calendar(algorithm v1alpha1.Algorithm, period v1alpha1.CalendarPeriod, zone string) func(*v1alpha1.RateLimitPolicy) {
+	return inLimit(func(l *v1alpha1.Limit) {
+		l.Algorithm, l.Window, l.Calendar = algorithm, "", &v1alpha1.Calendar{Period: period, TimeZone: zone}
+	})
 }
 
 func source(source v1alpha1.KeySource) func(*v1alpha1.RateLimitPolicy) {

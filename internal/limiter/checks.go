@@ -5,6 +5,7 @@ package limiter
 
 import (
 	"slices"
+	"time"
 
 	"github.com/penstock-dev/penstock/internal/ruleset"
 )
@@ -45,11 +46,11 @@ func merge(checks []Check) []Check {
 	return merged
 }
 
-// plansFor makes the plans of distinct checks.
-func plansFor(checks []Check) ([]plan, error) {
+// plansFor makes the plans of distinct checks. The clock is this machine's.
+func plansFor(checks []Check, clock func() time.Time) ([]plan, error) {
 	plans := make([]plan, len(checks))
 	for i := range checks {
-		made, err := planFor(&checks[i])
+		made, err := planFor(&checks[i], clock)
 		if err != nil {
 			return nil, err
 		}

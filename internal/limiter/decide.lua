@@ -11,13 +11,17 @@
 --             rest in parts of a microsecond; empty: the same for the whole
 --             burst; unit: how many parts a microsecond has
 --   'window'  cost, requests: how many requests; window: microseconds
+--   'calendar' cost, requests; when the window before this one, this one, the
+--             next, and the one after that begin, in microseconds since the Unix
+--             epoch, as far as the caller knows the time
 --   'counter' cost, requests, window; step: in how many microseconds time is
 --             counted; steps: how many of these a window has, rounded up
 --
 -- Returns, for each key in turn, integers as they stood before any charge: 1 if
--- this limit admits the request, else 0; then
+-- this limit admits the request, 0 if it does not, -2 if the time is in none of the
+-- windows of a calendar, and then nothing was charged; then
 --   bucket: the time until it is full, whole microseconds and parts
---   window: the requests counted in it, and the microseconds until it ends
+--   window, calendar: the requests counted in it, and the microseconds until it ends
 --   counter: the requests counted in the window before and in this one, and the
 --   microseconds since this one began
 -- The request was admitted, and charged, if all limits admit it. A cost of 0 is
@@ -32,6 +36,8 @@
 --   read in the new unit, or rounded up where they do not fit it, which moves
 --   the time by less than one microsecond, once.
 -- State of a window: its number since the Unix epoch, then ten digits of count.
+-- State of a calendar window: when it began, in minutes since the Unix epoch, then
+--   ten digits of count.
 -- State of a counter: a window's number since the Unix epoch, the requests of the
 --   window before it and its own: 'NNNN:P:C'.
 --
@@ -46,7 +52,7 @@ local EXACT = 9007199254740992
 -- This is run for every request: locals are faster than globals here, and there
 -- are no functions since each would be made anew in every run.
 local call, pcall, tonumber = redis.call, redis.pcall, tonumber
-local match, format, ceil = string.match, string.format, math.ceil
+local match, format, ceil, floor = string.match, string.format, math.ceil, math.floor
 
 local time = call('TIME')
 local now = tonumber(time[1]) * 1000000 + tonumber(time[2])
@@ -67,6 +73,7 @@ for i = 1, #KEYS do
     stored = ''
   end
   local admits, first, second, third, unused
+  local outside = false
   -- How long this limit can make anyone wait, in microseconds.
   local longest
 
@@ -109,12 +116,27 @@ for i = 1, #KEYS do
       unused = after + 1
     end
 
-  elseif algorithm == 'window' then
+  elseif algorithm == 'window' or algorithm == 'calendar' then
     -- fixedWindow.stand and charge in Go: change both together.
-    local cost, requests, length = tonumber(ARGV[at + 1]), tonumber(ARGV[at + 2]), tonumber(ARGV[at + 3])
-    at = at + 4
-    local elapsed = now % length
-    local current = (now - elapsed) / length
+    local cost, requests = tonumber(ARGV[at + 1]), tonumber(ARGV[at + 2])
+    local current, left, length
+    if algorithm == 'window' then
+      length = tonumber(ARGV[at + 3])
+      local elapsed = now % length
+      current, left = (now - elapsed) / length, length - elapsed
+      at = at + 4
+    else
+      current, left, length = 0, 0, 0
+      outside = true
+      for j = at + 3, at + 5 do
+        local from, to = tonumber(ARGV[j]), tonumber(ARGV[j + 1])
+        if from <= now and now < to then
+          outside = false
+          current, left, length = floor(from / 60000000), to - now, to - from
+        end
+      end
+      at = at + 7
+    end
     local count = 0
     if stored then
       local number
@@ -133,10 +155,10 @@ for i = 1, #KEYS do
       end
     end
     admits = count + cost <= requests
-    first, second = count, length - elapsed
+    first, second = count, left
     if admits and cost > 0 then
       texts[i] = format('%.0f%010.0f', current, count + cost)
-      unused = second
+      unused = left
     end
 
   elseif algorithm == 'counter' then
@@ -186,8 +208,8 @@ for i = 1, #KEYS do
   if unused then
     lifetimes[i] = format('%.0f', ceil(unused / 1000) + MARGIN)
   end
-  admitted = admitted and admits
-  reply[parts + 1], reply[parts + 2], reply[parts + 3] = admits and 1 or 0, first, second
+  admitted = admitted and admits and not outside
+  reply[parts + 1], reply[parts + 2], reply[parts + 3] = outside and -2 or admits and 1 or 0, first, second
   parts = parts + 3
   if third then
     reply[parts + 1] = third

@@ -50,7 +50,9 @@ type LimitState struct {
 	// Requests, Burst and Window are the limit as written, also with Local.
 	Requests, Burst int64
 	Window          time.Duration
-	Identity        string
+	// Calendar is the period that is the window, then Window is 0; else nil.
+	Calendar *ruleset.Calendar
+	Identity string
 	// Allowed says that this limit would admit the request.
 	Allowed bool
 	// Remaining is how many requests of cost 1 would be admitted now.

@@ -132,25 +132,28 @@ func sharing(check Check, looseness, pods int64) Check {
 func TestLocalSharesAreAllowed(t *testing.T) {
 	t.Parallel()
 	minute, day := time.Minute, 24*time.Hour
+	utcDay := ruleset.Calendar{Period: ruleset.PeriodDay, TimeZone: "UTC"}
 	tests := map[string]struct {
 		check Check
 		// wantFirst are admitted at once, wantDay over a day of asking.
 		wantFirst, wantDay int64
 	}{
-		"one pod, as it is":      {check: sharing(tokenBucketOf("a", 10, 10, minute), 1000, 1), wantFirst: 10, wantDay: 10 + 14_400},
-		"one pod, looser":        {check: sharing(tokenBucketOf("a", 10, 10, minute), 1500, 1), wantFirst: 15, wantDay: 15 + 21_600},
-		"absent is one, looser":  {check: sharing(tokenBucketOf("a", 10, 10, minute), 0, 0), wantFirst: 15, wantDay: 15 + 21_600},
-		"seven pods":             {check: sharing(tokenBucketOf("a", 10, 10, minute), 1500, 7), wantFirst: 2, wantDay: 2 + 3085},
-		"less than one":          {check: sharing(tokenBucketOf("a", 10, 10, minute), 1500, 50), wantFirst: 1, wantDay: 1 + 432},
-		"window, looser":         {check: sharing(fixedWindowOf("a", 10, minute), 1500, 1), wantFirst: 15, wantDay: 21_600 + 15},
-		"window, seven pods":     {check: sharing(fixedWindowOf("a", 10, minute), 1500, 7), wantFirst: 2, wantDay: 2880 + 2},
-		"window, less than one":  {check: sharing(fixedWindowOf("a", 10, minute), 1500, 50), wantFirst: 1, wantDay: 361},
-		"counter, seven pods":    {check: sharing(slidingWindowCounterOf("a", 10, minute), 1500, 7), wantFirst: 2, wantDay: 2 + 1440},
-		"counter, less than one": {check: sharing(slidingWindowCounterOf("a", 10, minute), 1500, 50), wantFirst: 1, wantDay: 181},
-		"cost over the share":    {check: costing(sharing(tokenBucketOf("a", 10, 10, minute), 1000, 10), 5), wantFirst: 1, wantDay: 1 + 288},
-		"window, cost over it":   {check: costing(sharing(fixedWindowOf("a", 10, minute), 1000, 10), 5), wantFirst: 1, wantDay: 1 + 288},
-		"cost over the limit":    {check: costing(sharing(tokenBucketOf("a", 10, 10, minute), 5000, 1), 11)},
-		"window, cost over that": {check: costing(sharing(fixedWindowOf("a", 10, minute), 5000, 1), 11)},
+		"one pod, as it is":       {check: sharing(tokenBucketOf("a", 10, 10, minute), 1000, 1), wantFirst: 10, wantDay: 10 + 14_400},
+		"one pod, looser":         {check: sharing(tokenBucketOf("a", 10, 10, minute), 1500, 1), wantFirst: 15, wantDay: 15 + 21_600},
+		"absent is one, looser":   {check: sharing(tokenBucketOf("a", 10, 10, minute), 0, 0), wantFirst: 15, wantDay: 15 + 21_600},
+		"seven pods":              {check: sharing(tokenBucketOf("a", 10, 10, minute), 1500, 7), wantFirst: 2, wantDay: 2 + 3085},
+		"less than one":           {check: sharing(tokenBucketOf("a", 10, 10, minute), 1500, 50), wantFirst: 1, wantDay: 1 + 432},
+		"window, looser":          {check: sharing(fixedWindowOf("a", 10, minute), 1500, 1), wantFirst: 15, wantDay: 21_600 + 15},
+		"window, seven pods":      {check: sharing(fixedWindowOf("a", 10, minute), 1500, 7), wantFirst: 2, wantDay: 2880 + 2},
+		"window, less than one":   {check: sharing(fixedWindowOf("a", 10, minute), 1500, 50), wantFirst: 1, wantDay: 361},
+		"counter, seven pods":     {check: sharing(slidingWindowCounterOf("a", 10, minute), 1500, 7), wantFirst: 2, wantDay: 2 + 1440},
+		"counter, less than one":  {check: sharing(slidingWindowCounterOf("a", 10, minute), 1500, 50), wantFirst: 1, wantDay: 181},
+		"calendar, seven pods":    {check: sharing(calendarOfClient("a", 10, utcDay), 1500, 7), wantFirst: 2, wantDay: 2 + 2},
+		"calendar, less than one": {check: sharing(calendarOfClient("a", 10, utcDay), 1500, 50), wantFirst: 1, wantDay: 1},
+		"cost over the share":     {check: costing(sharing(tokenBucketOf("a", 10, 10, minute), 1000, 10), 5), wantFirst: 1, wantDay: 1 + 288},
+		"window, cost over it":    {check: costing(sharing(fixedWindowOf("a", 10, minute), 1000, 10), 5), wantFirst: 1, wantDay: 1 + 288},
+		"cost over the limit":     {check: costing(sharing(tokenBucketOf("a", 10, 10, minute), 5000, 1), 11)},
+		"window, cost over that":  {check: costing(sharing(fixedWindowOf("a", 10, minute), 5000, 1), 11)},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {

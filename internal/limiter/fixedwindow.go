@@ -22,7 +22,11 @@ func (w *fixedWindow) parts() int { return 3 }
 // stand is decide.lua's function window: change both together. The state of a
 // later window, left by a clock that stepped back, counts as the present one.
 func (w *fixedWindow) stand(stored state, now int64) standing {
-	end := now - now%w.window + w.window
+	return w.standUntil(stored, now, now-now%w.window+w.window)
+}
+
+// standUntil is stand in a window with this end.
+func (w *fixedWindow) standUntil(stored state, now, end int64) standing {
 	count := int64(0)
 	if stored.until >= end {
 		count = min(stored.more, w.requests)

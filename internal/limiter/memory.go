@@ -51,7 +51,7 @@ func NewMemory(now func() time.Time, maxKeys int) *Memory {
 // Decide decides at once. Its only errors are about limits out of range.
 func (m *Memory) Decide(_ context.Context, namespace string, checks []Check) (Decision, error) {
 	checks = distinct(checks)
-	plans, err := plansFor(checks)
+	plans, err := plansFor(checks, m.now)
 	if err != nil {
 		return Decision{}, err
 	}

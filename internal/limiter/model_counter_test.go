@@ -39,20 +39,26 @@ func (c modelCounter) used(at int64, check Check) *big.Rat {
 	return share.Mul(share, rat(before)).Add(share, rat(count))
 }
 
-// admittedAfter is the first time at which a cost would be admitted: the sum only
-// falls, so it is found by halving.
+// admittedAfter is how long it takes until a cost would be admitted: the sum only
+// falls.
 func (c modelCounter) admittedAfter(now, cost int64, check Check) int64 {
 	free := rat(check.Limit.Requests - cost)
-	low, high := now, (c.number+2)*check.Limit.WindowMicros
+	return firstWhere(now, (c.number+2)*check.Limit.WindowMicros, func(at int64) bool {
+		return c.used(at, check).Cmp(free) <= 0
+	}) - now
+}
+
+// firstWhere is the first number from which on something holds, high if it holds
+// nowhere before.
+func firstWhere(low, high int64, holds func(int64) bool) int64 {
 	for low < high {
-		middle := low + (high-low)/2
-		if c.used(middle, check).Cmp(free) <= 0 {
+		if middle := low + (high-low)/2; holds(middle) {
 			high = middle
 		} else {
 			low = middle + 1
 		}
 	}
-	return low - now
+	return low
 }
 
 func (m *model) lookCounter(now int64, check Check) modelState {

@@ -143,6 +143,7 @@ var extremes = map[string]Check{
 	"one window a year":              fixedWindowOf("j", 2_147_483_647, 400*24*time.Hour),
 	"counter, just in exact steps":   slidingWindowCounterOf("k", 104_248, 24*time.Hour),
 	"counter, short window":          slidingWindowCounterOf("l", 2_147_483_647, 10*time.Millisecond),
+	"most requests in a month":       calendarOfClient("o", maxRequests, ruleset.Calendar{Period: ruleset.PeriodMonth, TimeZone: "Europe/Berlin"}),
 	"counter, one a year":            slidingWindowCounterOf("m", 1, 400*24*time.Hour),
 }
 
@@ -168,7 +169,7 @@ func TestArithmeticStaysExactInTheScript(t *testing.T) {
 	t.Parallel()
 	const late = int64(4_294_967_295_999_999)
 	for extreme, check := range extremes {
-		made, err := planFor(&check)
+		made, err := planFor(&check, time.Now)
 		if err != nil {
 			t.Errorf("%s: %v", extreme, err)
 			continue

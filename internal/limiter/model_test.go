@@ -113,7 +113,11 @@ func (m *model) lookBucket(now int64, check Check) modelState {
 }
 
 func (m *model) count(now int64, check Check) (current, count int64) {
-	current = now / check.Limit.WindowMicros
+	if wanted := check.Limit.Calendar; wanted != nil {
+		current = modelPeriod(now, *wanted)
+	} else {
+		current = now / check.Limit.WindowMicros
+	}
 	if stored := m.windows[name(check)]; stored.number >= current {
 		count = min(stored.count, check.Limit.Requests)
 	}
@@ -123,6 +127,9 @@ func (m *model) count(now int64, check Check) (current, count int64) {
 func (m *model) lookWindow(now int64, check Check) modelState {
 	current, count := m.count(now, check)
 	left := (current+1)*check.Limit.WindowMicros - now
+	if wanted := check.Limit.Calendar; wanted != nil {
+		left = modelPeriodEnd(now, *wanted) - now
+	}
 	state := modelState{Limit: check.Limit.Name, Remaining: check.Limit.Requests - count}
 	state.Allowed = count+check.Cost <= check.Limit.Requests
 	state.Never = check.Cost > check.Limit.Requests

@@ -51,6 +51,9 @@ type state struct {
 type standing struct {
 	admits               bool
 	first, second, third int64
+	// outside says that the store could not decide: its time is in no window that
+	// it was told of.
+	outside bool
 }
 
 // report is the part of a LimitState that an algorithm knows.
@@ -60,17 +63,26 @@ type report struct {
 	never                             bool
 }
 
-// planFor makes the plan of a check on the whole limit.
-func planFor(check *Check) (plan, error) {
+// planFor makes the plan of a check on the whole limit. The clock is this machine's.
+func planFor(check *Check, clock func() time.Time) (plan, error) {
 	if err := validate(check); err != nil {
 		return nil, err
 	}
+	return makePlan(check, clock)
+}
+
+// makePlan makes the plan of a valid check, or of a share of one.
+func makePlan(check *Check, clock func() time.Time) (plan, error) {
 	limit := check.Limit
 	switch limit.Algorithm {
 	case ruleset.TokenBucket:
 		return newTokenBucket(uint64(limit.Requests), uint64(limit.WindowMicros), limit.Burst, check.Cost), nil
 	case ruleset.FixedWindow:
-		return &fixedWindow{requests: limit.Requests, window: limit.WindowMicros, cost: check.Cost}, nil
+		window := fixedWindow{requests: limit.Requests, window: limit.WindowMicros, cost: check.Cost}
+		if limit.Calendar == nil {
+			return &window, nil
+		}
+		return newCalendarWindow(window, limit, clock)
 	case ruleset.SlidingWindowCounter:
 		return newSlidingWindowCounter(limit.Requests, limit.WindowMicros, check.Cost), nil
 	default:
@@ -88,6 +100,8 @@ func validate(check *Check) error {
 		return fmt.Errorf("decide on limit %q: cost %d is negative", limit.Name, check.Cost)
 	case limit.Requests < 1 || limit.Requests > maxRequests:
 		return fmt.Errorf("decide on limit %q: requests %d is not from 1 to %d", limit.Name, limit.Requests, int64(maxRequests))
+	case limit.Calendar != nil && limit.Algorithm == ruleset.FixedWindow:
+		return nil
 	case limit.WindowMicros < 1 || limit.WindowMicros > maxWindowMicros:
 		return fmt.Errorf("decide on limit %q: window of %d µs is not from 1 µs to 400 days", limit.Name, limit.WindowMicros)
 	case limit.Algorithm != ruleset.TokenBucket:

@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
@@ -23,10 +24,12 @@ type Redis struct {
 	prefix   keys.Prefix
 	deadline time.Duration
 	script   script
-	breaker  breaker
-	closing  chan struct{}
-	closed   sync.Once
-	probing  sync.WaitGroup
+	// now is this machine's clock, of which no verdict depends.
+	now     func() time.Time
+	breaker breaker
+	closing chan struct{}
+	closed  sync.Once
+	probing sync.WaitGroup
 }
 
 var _ Decider = (*Redis)(nil)
@@ -37,7 +40,7 @@ var _ Decider = (*Redis)(nil)
 func NewRedis(client redis.UniversalClient, prefix keys.Prefix, deadline time.Duration) *Redis {
 	return &Redis{
 		client: client, prefix: prefix, deadline: deadline,
-		script: newScript(decideText), closing: make(chan struct{}),
+		script: newScript(decideText), now: time.Now, closing: make(chan struct{}),
 	}
 }
 
@@ -57,7 +60,7 @@ func (r *Redis) Decide(ctx context.Context, namespace string, checks []Check) (D
 		return Decision{Allowed: true}, nil
 	}
 	checks = distinct(checks)
-	plans, err := plansFor(checks)
+	plans, err := plansFor(checks, r.now)
 	if err != nil {
 		return Decision{}, err
 	}
@@ -90,7 +93,11 @@ func (r *Redis) ask(ctx context.Context, names []string, plans []plan) ([]standi
 	if err != nil {
 		return nil, err
 	}
-	return standingsOf(reply, plans)
+	stands, err := standingsOf(reply, plans)
+	if err == nil && slices.ContainsFunc(stands, func(s standing) bool { return s.outside }) {
+		return nil, errOutsideCalendar
+	}
+	return stands, err
 }
 
 // lateness is how much later than planned a deadline may fire before we take it
@@ -102,7 +109,7 @@ func (r *Redis) counts(ctx context.Context, err error, took time.Duration) outco
 	switch {
 	case err == nil:
 		return succeeded
-	case isCorrupt(err), errors.Is(ctx.Err(), context.Canceled):
+	case isCorrupt(err), errors.Is(err, errOutsideCalendar), errors.Is(ctx.Err(), context.Canceled):
 		return silent
 	case ErrorKind(err) == KindTimeout && took > r.deadline+lateness:
 		return silent

@@ -67,6 +67,10 @@ func (s script) send(ctx context.Context, client redis.UniversalClient, name, bo
 	return command.Slice()
 }
 
+// outsidePart is the script's first integer for a time outside of a calendar's
+// windows.
+const outsidePart = -2
+
 // standingsOf reads the script's reply for the plans that it was asked about.
 func standingsOf(reply []any, plans []plan) ([]standing, error) {
 	numbers, err := integersOf(reply)
@@ -79,7 +83,7 @@ func standingsOf(reply []any, plans []plan) ([]standing, error) {
 		if len(numbers) < parts {
 			return nil, fmt.Errorf("read the decide script's reply: it has %d parts for %d limits, too few", len(reply), len(plans))
 		}
-		stands[i] = standing{admits: numbers[0] == 1, first: numbers[1], second: numbers[2]}
+		stands[i] = standing{admits: numbers[0] == 1, outside: numbers[0] == outsidePart, first: numbers[1], second: numbers[2]}
 		if parts > 3 {
 			stands[i].third = numbers[3]
 		}

@@ -6,6 +6,7 @@ package limiter
 import (
 	"math/big"
 	"math/bits"
+	"time"
 
 	"github.com/penstock-dev/penstock/internal/ruleset"
 )
@@ -44,19 +45,16 @@ func shareFor(check *Check) (plan, error) {
 	if check.Limit.Algorithm == ruleset.TokenBucket {
 		return shareBucket(check, shareFraction(check)), nil
 	}
-	whole, err := planFor(check)
-	if err != nil {
-		return nil, err
+	share := *check
+	share.Limit = &ruleset.Limit{}
+	*share.Limit = *check.Limit
+	share.Limit.Requests, share.Limit.WindowMicros, share.Cost = shareWindow(check, shareFraction(check))
+	if share.Limit.WindowMicros > windowOf(check.Limit) {
+		// Several periods of a calendar are a window like any other.
+		share.Limit.Calendar = nil
 	}
-	requests, window, cost := shareWindow(check, shareFraction(check))
-	switch check.Limit.Algorithm {
-	case ruleset.FixedWindow:
-		return &fixedWindow{requests: requests, window: window, cost: cost}, nil
-	case ruleset.SlidingWindowCounter:
-		return newSlidingWindowCounter(requests, window, cost), nil
-	default:
-		return whole, nil
-	}
+	// The clock is of no use for decisions in memory.
+	return makePlan(&share, nil)
 }
 
 // shareBucket divides the rate exactly: the same window for a fraction of the
@@ -85,7 +83,7 @@ func shareBucket(check *Check, share fraction) plan {
 func shareWindow(check *Check, share fraction) (requests, window, cost int64) {
 	limit := check.Limit
 	needed := max(1, min(check.Cost, limit.Requests))
-	requests, window, cost = share.of(limit.Requests), limit.WindowMicros, check.Cost
+	requests, window, cost = share.of(limit.Requests), windowOf(limit), check.Cost
 	if cost > limit.Requests {
 		cost = max(cost, requests+1)
 	}
@@ -99,4 +97,19 @@ func shareWindow(check *Check, share fraction) (requests, window, cost int64) {
 		low = farthest / 4
 	}
 	return needed, int64(low), cost
+}
+
+// windowOf is the length of a limit's window, of a calendar's the longest.
+func windowOf(limit *ruleset.Limit) int64 {
+	const day = 24 * int64(time.Hour/time.Microsecond)
+	switch {
+	case limit.Calendar == nil:
+		return limit.WindowMicros
+	case limit.Calendar.Period == ruleset.PeriodMonth:
+		return 31 * day
+	case limit.Calendar.Period == ruleset.PeriodWeek:
+		return 7 * day
+	default:
+		return day
+	}
 }

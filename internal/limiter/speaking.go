@@ -47,7 +47,7 @@ func stateOf(check *Check, source Source) LimitState {
 	state := LimitState{Kind: check.Kind, Policy: check.Policy, Rule: check.Rule, Identity: check.Identity, Source: source}
 	if limit := check.Limit; limit != nil {
 		state.Limit, state.Requests, state.Burst = limit.Name, limit.Requests, limit.Burst
-		state.Window = micros(limit.WindowMicros)
+		state.Window, state.Calendar = micros(limit.WindowMicros), limit.Calendar
 	}
 	return state
 }

@@ -21,6 +21,7 @@ const (
 	KindForbidden  = "noperm"
 	KindLogin      = "auth"
 	KindScript     = "script"
+	KindClock      = "clock"
 	KindOther      = "other"
 )
 
@@ -51,6 +52,8 @@ func ErrorKind(err error) string {
 	var network net.Error
 	var operation *net.OpError
 	switch {
+	case errors.Is(err, errOutsideCalendar):
+		return KindClock
 	case errors.As(err, &reply):
 		return kindOfReply(reply.Error())
 	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, redis.ErrPoolTimeout), errors.As(err, &network) && network.Timeout():

@@ -47,10 +47,13 @@ type clocked interface {
 type clockedRedis struct {
 	*Redis
 	client redis.UniversalClient
+	// at is the time that was set; this machine's clock shows half a day more or less.
+	at *int64
 }
 
 func (c *clockedRedis) set(t *testing.T, now int64) {
 	t.Helper()
+	*c.at = now
 	pipe := c.client.TxPipeline()
 	pipe.Del(t.Context(), "test:clock")
 	pipe.RPush(t.Context(), "test:clock", strconv.FormatInt(now/1e6, 10), strconv.FormatInt(now%1e6, 10))
@@ -76,15 +79,28 @@ func (c *clockedMemory) forget() { clear(c.counters) }
 func clockedLimiters(t *testing.T) map[string]clocked {
 	t.Helper()
 	client := clientOf(t, redistest.Start(t))
-	stepped := NewRedis(client, keys.DefaultPrefix, patience)
-	stepped.script = newScript(steppedTime + decideText)
-	t.Cleanup(stepped.Close)
 	at := new(int64)
 	memory := NewMemory(func() time.Time { return time.UnixMicro(*at) }, 0)
 	return map[string]clocked{
-		"redis":  &clockedRedis{Redis: stepped, client: client},
+		"redis":  newClockedRedis(t, client),
 		"memory": &clockedMemory{Memory: memory, at: at},
 	}
+}
+
+func newClockedRedis(t *testing.T, client redis.UniversalClient) *clockedRedis {
+	t.Helper()
+	at := new(int64)
+	stepped := NewRedis(client, keys.DefaultPrefix, patience)
+	stepped.script = newScript(steppedTime + decideText)
+	stepped.now = func() time.Time {
+		off := 12 * time.Hour
+		if *at%2 == 0 {
+			off = -off
+		}
+		return time.UnixMicro(*at).Add(off)
+	}
+	t.Cleanup(stepped.Close)
+	return &clockedRedis{Redis: stepped, client: client, at: at}
 }
 
 // patience is a deadline for tests whose subject is not the deadline.
@@ -136,6 +152,13 @@ func slidingWindowCounterOf(client string, requests int64, window time.Duration)
 	})
 }
 
+// calendarOfClient is a check of cost 1 on a window of the calendar.
+func calendarOfClient(client string, requests int64, wanted ruleset.Calendar) Check {
+	return checkOf(client, ruleset.Limit{
+		Name: "calendar", Algorithm: ruleset.FixedWindow, Requests: requests, Burst: requests, Calendar: &wanted,
+	})
+}
+
 // checksOf are checks of cost 1 on a limit of each algorithm for a client. Only
 // the bucket has a burst.
 func checksOf(client string, requests, burst int64, window time.Duration) []Check {
@@ -143,6 +166,8 @@ func checksOf(client string, requests, burst int64, window time.Duration) []Chec
 		tokenBucketOf(client, requests, burst, window),
 		fixedWindowOf(client, requests, window),
 		slidingWindowCounterOf(client, requests, window),
+		calendarOfClient(client, requests, ruleset.Calendar{Period: ruleset.PeriodDay, TimeZone: "America/Havana"}),
+		calendarOfClient(client, requests, ruleset.Calendar{Period: ruleset.PeriodMonth, TimeZone: "Africa/Cairo"}),
 	}
 }
 
@@ -150,6 +175,9 @@ func checksOf(client string, requests, burst int64, window time.Duration) []Chec
 // numbers, so edits of the numbers keep counts.
 func checkOf(client string, limit ruleset.Limit) Check {
 	name := sha256.Sum256(fmt.Append(nil, limit.Name, limit.Algorithm, limit.WindowMicros))
+	if limit.Calendar != nil {
+		name = sha256.Sum256(fmt.Append(nil, limit.Name, limit.Algorithm, *limit.Calendar))
+	}
 	limit.Key = base64.RawURLEncoding.EncodeToString(name[:6])
 	identity := sha256.Sum256([]byte(client))
 	return Check{

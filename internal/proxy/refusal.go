@@ -117,7 +117,7 @@ func quotaDetail(state *limiter.LimitState, never bool, retryAfter int64) string
 			limitName(state), max(state.Burst, state.Requests))
 	}
 	return fmt.Sprintf("Limit %q allows %s per %s, and that is used up. Try again in %s.",
-		limitName(state), amount(state.Requests, "request"), perText(state.Window), amount(retryAfter, "second"))
+		limitName(state), amount(state.Requests, "request"), periodText(state), amount(retryAfter, "second"))
 }
 
 func amount(n int64, unit string) string {
@@ -125,6 +125,14 @@ func amount(n int64, unit string) string {
 		return "1 " + unit
 	}
 	return fmt.Sprintf("%d %ss", n, unit)
+}
+
+// periodText is a limit's window as it is said after "per".
+func periodText(state *limiter.LimitState) string {
+	if state.Calendar != nil {
+		return strings.ToLower(string(state.Calendar.Period)) + " (" + state.Calendar.TimeZone + ")"
+	}
+	return perText(state.Window)
 }
 
 // perText is a window as it is said after "per": "minute", "5 minutes".

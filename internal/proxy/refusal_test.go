@@ -178,4 +178,8 @@ func TestPerText(t *testing.T) {
 			t.Errorf("perText(%v) = %q, want %q", window, got, want)
 		}
 	}
+	month := &limiter.LimitState{Calendar: &ruleset.Calendar{Period: ruleset.PeriodMonth, TimeZone: "Europe/Berlin"}}
+	if got := periodText(month); got != "month (Europe/Berlin)" {
+		t.Errorf("periodText of a month of the calendar = %q", got)
+	}
 }

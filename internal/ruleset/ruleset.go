@@ -141,7 +141,7 @@ const (
 	// SlidingWindowCounter counts in windows aligned to the Unix epoch, and weighs
 	// the window before by how much of it lies in the last window's length.
 	SlidingWindowCounter Algorithm = "SlidingWindowCounter"
-	// FixedWindow counts in windows aligned to the Unix epoch.
+	// FixedWindow counts in windows aligned to the Unix epoch, or to a calendar.
 	FixedWindow Algorithm = "FixedWindow"
 )
 
@@ -151,13 +151,15 @@ type Limit struct {
 	Algorithm Algorithm `json:"algorithm"`
 	// Requests are admitted in each window.
 	Requests int64 `json:"requests"`
-	// WindowMicros is the window's length in microseconds.
+	// WindowMicros is the window's length in microseconds, 0 with Calendar.
 	WindowMicros int64 `json:"windowMicros"`
+	// Calendar makes a FixedWindow a period of the calendar; nil has none.
+	Calendar *Calendar `json:"calendar,omitempty"`
 	// Burst is a token bucket's capacity, in requests. It equals Requests where
 	// the policy names none, and for all algorithms without a burst.
 	Burst int64 `json:"burst"`
 	// Key is the limit's part of its counters' names: 8 base64url characters of
-	// a hash of kind, policy, rule, limit, algorithm and window.
+	// a hash of kind, policy, rule, limit, algorithm and window or calendar.
 	Key string `json:"key"`
 }
 

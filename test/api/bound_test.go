@@ -16,6 +16,9 @@ type bound struct {
 	keywords []string
 	// accepted are values in YAML. An empty one takes the field away.
 	accepted []string
+	// stricter are values that the schema accepts and the operator refuses, since it
+	// knows more.
+	stricter []string
 	refused  []refusal
 }
 
@@ -56,6 +59,16 @@ func (b bound) pattern(good, bad []string) bound {
 	}
 	for _, value := range bad {
 		b.refused = append(b.refused, refusal{quote(value), "should match"})
+	}
+	return b
+}
+
+// operatorIsStricter says that having the form is not enough: of the values so far
+// none need be accepted by the operator, and these are.
+func (b bound) operatorIsStricter(accepted ...string) bound {
+	b.stricter, b.accepted = b.accepted, nil
+	for _, value := range accepted {
+		b.accepted = append(b.accepted, quote(value))
 	}
 	return b
 }

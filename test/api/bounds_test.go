@@ -24,7 +24,7 @@ func TestBoundsAcceptTheirLastValueAndRefuseTheNext(t *testing.T) {
 		for _, b := range bounds {
 			t.Run(kind+"/"+b.path, func(t *testing.T) {
 				t.Parallel()
-				for _, value := range b.accepted {
+				for _, value := range slices.Concat(b.accepted, b.stricter) {
 					wantAccepted(t, object(t, kind, scaffold(b.path), change{b.path: value}))
 				}
 				for _, r := range b.refused {

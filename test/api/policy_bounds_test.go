@@ -176,8 +176,9 @@ var limitBounds = slices.Concat([]bound{
 		"TokenBucket LeakyBucket SlidingWindowLog SlidingWindowCounter FixedWindow"),
 	choice("spec.rules[0].limits[0].calendar.period", "Day Week Month", "Day Week Month"),
 	text("spec.rules[0].limits[0].calendar.timeZone", 1, 63, letters).pattern(
-		[]string{"Europe/Berlin", "Etc/GMT+5", "UTC", "America/Argentina/Ushuaia"},
-		[]string{"Europe/", "+01:00", "/UTC", "../UTC"}),
+		[]string{"Europe/Atlantis"},
+		[]string{"Europe/", "+01:00", "/UTC", "../UTC"}).
+		operatorIsStricter("Europe/Berlin", "Etc/GMT+5", "UTC", "America/Argentina/Ushuaia"),
 },
 	required("spec.rules[0].limits[0]", "name", "requests"),
 	required("spec.rules[0].limits[0].calendar", "period"),
