@@ -122,12 +122,13 @@ func TestWindowsInForce(t *testing.T) {
 		// want is the wait in seconds after the limit was used up at the time.
 		want func(time.Time) int
 	}{
-		"limits window":         {"{name: l, requests: 1, window: 90m}", func(time.Time) int { return 90 * 60 }},
-		"algorithm TokenBucket": {"{name: l, requests: 1, window: 24h, algorithm: TokenBucket}", func(time.Time) int { return day }},
-		"calendar Day":          {"{name: l, requests: 1, calendar: {period: Day}}", func(now time.Time) int { return day - int(now.Unix()%day) }},
-		"calendar Week":         {"{name: l, requests: 1, calendar: {period: Week}}", func(now time.Time) int { return untilDate(now.UTC(), 0, 7-(int(now.UTC().Weekday())+6)%7) }},
-		"calendar Month":        {"{name: l, requests: 1, calendar: {period: Month}}", func(now time.Time) int { return untilDate(now.UTC(), 1, 1-now.UTC().Day()) }},
-		"calendar timeZone":     {"{name: l, requests: 1, calendar: {period: Day, timeZone: Asia/Kathmandu}}", func(now time.Time) int { return untilDate(now.In(kathmandu), 0, 1) }},
+		"limits window":              {"{name: l, requests: 1, window: 90m}", func(time.Time) int { return 90 * 60 }},
+		"algorithm TokenBucket":      {"{name: l, requests: 1, window: 24h, algorithm: TokenBucket}", func(time.Time) int { return day }},
+		"algorithm SlidingWindowLog": {"{name: l, requests: 1, window: 24h, algorithm: SlidingWindowLog}", func(time.Time) int { return day }},
+		"calendar Day":               {"{name: l, requests: 1, calendar: {period: Day}}", func(now time.Time) int { return day - int(now.Unix()%day) }},
+		"calendar Week":              {"{name: l, requests: 1, calendar: {period: Week}}", func(now time.Time) int { return untilDate(now.UTC(), 0, 7-(int(now.UTC().Weekday())+6)%7) }},
+		"calendar Month":             {"{name: l, requests: 1, calendar: {period: Month}}", func(now time.Time) int { return untilDate(now.UTC(), 1, 1-now.UTC().Day()) }},
+		"calendar timeZone":          {"{name: l, requests: 1, calendar: {period: Day, timeZone: Asia/Kathmandu}}", func(now time.Time) int { return untilDate(now.In(kathmandu), 0, 1) }},
 		// One request weighs until the window after its own ends.
 		"algorithm SlidingWindowCounter": {"{name: l, requests: 1, window: 24h, algorithm: SlidingWindowCounter}", func(now time.Time) int { return 2*day - int(now.Unix()%day) }},
 		"algorithm FixedWindow":          {"{name: l, requests: 1, window: 24h, algorithm: FixedWindow}", func(now time.Time) int { return day - int(now.Unix()%day) }},

@@ -16,8 +16,10 @@ import (
 const (
 	maxLimits   = 8
 	maxRequests = 1 << 31
-	minWindow   = 10 * time.Millisecond
-	maxWindow   = 400 * 24 * time.Hour
+	// maxLogged is the most requests of a SlidingWindowLog, each of which is kept.
+	maxLogged = 10_000
+	minWindow = 10 * time.Millisecond
+	maxWindow = 400 * 24 * time.Hour
 	// maxFill is how long a bucket may take to fill. It keeps the arithmetic of
 	// all algorithms below 2^53 microseconds with room to spare.
 	maxFill = 10 * 365 * 24 * time.Hour
@@ -62,6 +64,10 @@ func compileLimit(limit *v1alpha1.Limit, at *field.Path, found *findings) rulese
 	if limit.Requests < 1 || limit.Requests > maxRequests {
 		found.invalid(at.Child("requests"), "is %d: write a number from 1 to %d", limit.Requests, int64(maxRequests))
 		return form
+	}
+	if form.Algorithm == ruleset.SlidingWindowLog && limit.Requests > maxLogged {
+		found.invalid(at.Child("requests"), "is %d, but SlidingWindowLog remembers each request, at most %d: lower requests, or choose SlidingWindowCounter",
+			limit.Requests, maxLogged)
 	}
 	if limit.Burst != nil {
 		form.Burst = *limit.Burst

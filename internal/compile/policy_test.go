@@ -150,6 +150,10 @@ func TestInvalidFieldsAreNamedWithTheirMend(t *testing.T) {
 			calendar(v1alpha1.AlgorithmTokenBucket, "Day", ""),
 			"spec.rules[0].limits[0].algorithm", "remove algorithm",
 		},
+		"log of too many requests": {
+			inLimit(func(l *v1alpha1.Limit) { l.Algorithm, l.Requests = v1alpha1.AlgorithmSlidingWindowLog, maxLogged+1 }),
+			"spec.rules[0].limits[0].requests", "choose SlidingWindowCounter",
+		},
 		"burst 0": {inLimit(func(l *v1alpha1.Limit) { l.Burst = new(int64(0)) }), "spec.rules[0].limits[0].burst", "from 1 to"},
 		"burst of a window": {
 			inLimit(func(l *v1alpha1.Limit) { l.Algorithm, l.Burst = v1alpha1.AlgorithmFixedWindow, new(int64(5)) }),

@@ -56,7 +56,7 @@ func conforms(t *testing.T, test func(*testing.T, Decider)) {
 func ninesOf(client string) map[string]Check {
 	return map[string]Check{
 		"bucket": tokenBucketOf(client, 1, 9, ages), "window": fixedWindowOf(client, 9, ages),
-		"counter": slidingWindowCounterOf(client, 9, ages),
+		"counter": slidingWindowCounterOf(client, 9, ages), "log": slidingWindowLogOf(client, 9, ages),
 	}
 }
 
@@ -161,7 +161,7 @@ func TestWaitingRetryAfterAdmits(t *testing.T) {
 	conforms(t, func(t *testing.T, limiter Decider) {
 		for name, check := range map[string]Check{
 			"bucket": tokenBucketOf("a", 3, 1, 100*time.Millisecond), "window": fixedWindowOf("a", 1, 40*time.Millisecond),
-			"counter": slidingWindowCounterOf("a", 1, 40*time.Millisecond),
+			"counter": slidingWindowCounterOf("a", 1, 40*time.Millisecond), "log": slidingWindowLogOf("a", 1, 40*time.Millisecond),
 		} {
 			got := decide(t, limiter, check)
 			for i := 0; got.Allowed && i < 1000; i++ {
@@ -219,6 +219,7 @@ func testReplicas(t *testing.T, addr string) {
 	const replicas, requests, burst = 8, 100, 97
 	checks := []Check{
 		tokenBucketOf("a", 1, burst, 4*24*time.Hour), fixedWindowOf("a", burst, ages), slidingWindowCounterOf("a", burst, ages),
+		slidingWindowLogOf("a", burst, ages),
 	}
 	var admitted atomic.Int64
 	var running sync.WaitGroup

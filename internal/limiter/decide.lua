@@ -16,6 +16,7 @@
 --             epoch, as far as the caller knows the time
 --   'counter' cost, requests, window; step: in how many microseconds time is
 --             counted; steps: how many of these a window has, rounded up
+--   'log'     cost, requests: how many requests; window: microseconds
 --
 -- Returns, for each key in turn, integers as they stood before any charge: 1 if
 -- this limit admits the request, 0 if it does not, -2 if the time is in none of the
@@ -24,6 +25,9 @@
 --   window, calendar: the requests counted in it, and the microseconds until it ends
 --   counter: the requests counted in the window before and in this one, and the
 --   microseconds since this one began
+--   log: the requests in the last window's length, and the microseconds until the
+--   last of them wears off, until fewer count against the limit, and until this
+--   request is admitted; 0 where there is nothing to wait for
 -- The request was admitted, and charged, if all limits admit it. A cost of 0 is
 -- never written.
 -- An error that begins with CORRUPT says that a counter holds something else;
@@ -40,6 +44,10 @@
 --   ten digits of count.
 -- State of a counter: a window's number since the Unix epoch, the requests of the
 --   window before it and its own: 'NNNN:P:C'.
+-- State of a log: a list of the times at which requests came, in microseconds
+--   since the Unix epoch and in order, one for each of their cost. What has worn
+--   off is removed with the next charge; it is found by halving, so a call reads
+--   few entries of however many.
 --
 -- The clock is TIME. No number reaches 2^53, so all arithmetic is exact.
 
@@ -52,7 +60,8 @@ local EXACT = 9007199254740992
 -- This is run for every request: locals are faster than globals here, and there
 -- are no functions since each would be made anew in every run.
 local call, pcall, tonumber = redis.call, redis.pcall, tonumber
-local match, format, ceil, floor = string.match, string.format, math.ceil, math.floor
+local match, format = string.match, string.format
+local ceil, floor, min = math.ceil, math.floor, math.min
 
 local time = call('TIME')
 local now = tonumber(time[1]) * 1000000 + tonumber(time[2])
@@ -60,19 +69,23 @@ local now = tonumber(time[1]) * 1000000 + tonumber(time[2])
 local reply, parts = {}, 0
 -- What to write if all admit, by number of the key.
 local texts, lifetimes = {}, {}
+-- Of a log: its length, how many entries to drop from its front, how many of the
+-- rest to keep, and how many of now to add.
+local logs = {}
 local admitted, corrupt = true, nil
 local at = 1
 
 for i = 1, #KEYS do
-  local algorithm, stored = ARGV[at], pcall('GET', KEYS[i])
-  -- The state as text; false for none, '' for what is no text.
-  if stored and type(stored) ~= 'string' then
+  local algorithm = ARGV[at]
+  local stored = pcall(algorithm == 'log' and 'LLEN' or 'GET', KEYS[i])
+  -- The state as text; false for none, '' for what is no text. Of a log its length.
+  if type(stored) == 'table' then
     if not string.find(stored.err, 'WRONGTYPE', 1, true) then
       return stored
     end
     stored = ''
   end
-  local admits, first, second, third, unused
+  local admits, first, second, third, fourth, unused
   local outside = false
   -- How long this limit can make anyone wait, in microseconds.
   local longest
@@ -197,6 +210,77 @@ for i = 1, #KEYS do
       unused = 2 * length - elapsed
     end
 
+  elseif algorithm == 'log' then
+    -- slidingWindowLog.stand and charge in Go: change both together.
+    local cost, requests, length = tonumber(ARGV[at + 1]), tonumber(ARGV[at + 2]), tonumber(ARGV[at + 3])
+    at = at + 4
+    local size, edge = stored, now - length
+    if stored == '' then
+      corrupt, size, longest = 'SlidingWindowLog', 0, length
+    end
+    -- Entries before low have worn off, those from high on count.
+    local low, high = 0, size
+    local oldest, newest = now, now
+    if size > 0 then
+      newest = tonumber(call('LINDEX', KEYS[i], -1))
+      if not newest or not (newest >= 0 and newest < EXACT) then
+        corrupt, low, newest, longest = 'SlidingWindowLog', size, now, length
+      elseif newest <= edge then
+        low = size
+      else
+        high, oldest = size - 1, newest
+      end
+      local probe, stride = 0, 1
+      while low < high do
+        local entry = tonumber(call('LINDEX', KEYS[i], probe))
+        if not entry then
+          corrupt, low, longest = 'SlidingWindowLog', size, length
+        elseif entry > edge then
+          high, oldest, stride = probe, entry, 0
+        else
+          low = probe + 1
+        end
+        if stride > 0 then
+          -- Mostly few have worn off: steps from the front double until one counts.
+          probe, stride = min(low + stride - 1, high - 1), stride * 2
+        else
+          probe = floor((low + high) / 2)
+        end
+      end
+    end
+    local count = size - low
+    admits = count + cost <= requests
+    first, second, third, fourth = count, 0, 0, 0
+    if count > 0 then
+      -- Entries of a later time are left by a clock that stepped back; they count
+      -- as if they came now.
+      second = min(newest, now) - edge
+      if count > requests then
+        -- Requests was lowered.
+        oldest = tonumber(call('LINDEX', KEYS[i], low + count - requests)) or now
+      end
+      third = min(oldest, now) - edge
+    end
+    if not admits and cost <= requests then
+      fourth = min(tonumber(call('LINDEX', KEYS[i], low + count + cost - requests - 1)) or now, now) - edge
+    end
+    if admits and cost > 0 then
+      local kept = size
+      if newest > now then
+        local from = low
+        while from < kept do
+          local probe = floor((from + kept) / 2)
+          if (tonumber(call('LINDEX', KEYS[i], probe)) or 0) > now then
+            kept = probe
+          else
+            from = probe + 1
+          end
+        end
+      end
+      logs[i] = {size, low, kept, cost + size - kept}
+      unused = length
+    end
+
   else
     return redis.error_reply('ERR unknown algorithm ' .. tostring(algorithm))
   end
@@ -215,6 +299,10 @@ for i = 1, #KEYS do
     reply[parts + 1] = third
     parts = parts + 1
   end
+  if fourth then
+    reply[parts + 1] = fourth
+    parts = parts + 1
+  end
 end
 
 if corrupt then
@@ -224,6 +312,26 @@ if admitted then
   for i = 1, #KEYS do
     if texts[i] then
       call('SET', KEYS[i], texts[i], 'PX', lifetimes[i])
+    elseif logs[i] then
+      local size, low, kept, added = unpack(logs[i])
+      if size > 0 and low == kept then
+        call('DEL', KEYS[i])
+      elseif low > 0 or kept < size then
+        call('LTRIM', KEYS[i], low, kept - 1)
+      end
+      local entry = format('%.0f', now)
+      if added == 1 then
+        call('RPUSH', KEYS[i], entry)
+      else
+        local entries = {}
+        for j = 1, min(added, 1000) do
+          entries[j] = entry
+        end
+        for j = 0, added - 1, 1000 do
+          call('RPUSH', KEYS[i], unpack(entries, 1, min(added - j, 1000)))
+        end
+      end
+      call('PEXPIRE', KEYS[i], lifetimes[i])
     end
   end
 end

@@ -149,6 +149,8 @@ func TestLocalSharesAreAllowed(t *testing.T) {
 		"counter, seven pods":     {check: sharing(slidingWindowCounterOf("a", 10, minute), 1500, 7), wantFirst: 2, wantDay: 2 + 1440},
 		"counter, less than one":  {check: sharing(slidingWindowCounterOf("a", 10, minute), 1500, 50), wantFirst: 1, wantDay: 181},
 		"calendar, seven pods":    {check: sharing(calendarOfClient("a", 10, utcDay), 1500, 7), wantFirst: 2, wantDay: 2 + 2},
+		"log, seven pods":         {check: sharing(slidingWindowLogOf("a", 10, minute), 1500, 7), wantFirst: 2, wantDay: 2880 + 2},
+		"log, less than one":      {check: sharing(slidingWindowLogOf("a", 10, minute), 1500, 50), wantFirst: 1, wantDay: 361},
 		"calendar, less than one": {check: sharing(calendarOfClient("a", 10, utcDay), 1500, 50), wantFirst: 1, wantDay: 1},
 		"cost over the share":     {check: costing(sharing(tokenBucketOf("a", 10, 10, minute), 1000, 10), 5), wantFirst: 1, wantDay: 1 + 288},
 		"window, cost over it":    {check: costing(sharing(fixedWindowOf("a", 10, minute), 1000, 10), 5), wantFirst: 1, wantDay: 1 + 288},

@@ -34,7 +34,7 @@ func (w *fixedWindow) standUntil(stored state, now, end int64) standing {
 	return standing{admits: w.cost <= w.requests-count, first: count, second: end - now}
 }
 
-func (w *fixedWindow) charge(stand standing, now int64) state {
+func (w *fixedWindow) charge(_ state, stand standing, now int64) state {
 	return state{until: now + stand.second, more: stand.first + w.cost}
 }
 

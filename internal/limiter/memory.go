@@ -18,18 +18,24 @@ const (
 	sampled = 8
 	// roomy is how many counters are kept without looking for unused ones.
 	roomy = 1024
+	// loggedPerKey times the most counters is how many entries all logs together
+	// may have.
+	loggedPerKey = 16
 )
 
 // Memory decides in the process, by the arithmetic of the script. It keeps at
 // most so many counters. Beyond the first thousand, every new counter looks at a
 // few others and removes those that are unused again; when it is full it removes,
 // of these few, the one that would be unused first, which forgets what that
-// client had spent. So a flood of identities costs accuracy, never memory.
+// client had spent. So a flood of identities costs accuracy, never memory. The
+// entries of logs are bounded likewise.
 type Memory struct {
 	now      func() time.Time
 	maxKeys  int
 	mu       sync.Mutex
 	counters map[counterName]state
+	// logged is how many entries the logs have.
+	logged int
 }
 
 var _ Decider = (*Memory)(nil)
@@ -69,7 +75,7 @@ func (m *Memory) decide(namespace string, checks []Check, plans []plan, source S
 	if allAdmit(stands) {
 		for i := range plans {
 			if !plans[i].free() {
-				m.put(nameOf(namespace, &checks[i]), plans[i].charge(stands[i], now), now)
+				m.charge(nameOf(namespace, &checks[i]), plans[i], stands[i], now)
 			}
 		}
 	}
@@ -81,15 +87,27 @@ func nameOf(namespace string, check *Check) counterName {
 	return counterName{namespace: namespace, identity: check.Identity, limit: check.Limit.Key}
 }
 
-func (m *Memory) put(name counterName, counter state, now int64) {
-	if _, known := m.counters[name]; !known && len(m.counters) >= min(roomy, m.maxKeys) {
-		m.makeRoom(now)
+func (m *Memory) charge(name counterName, made plan, stand standing, now int64) {
+	stored, known := m.counters[name]
+	if !known && len(m.counters) >= min(roomy, m.maxKeys) {
+		m.forget(now, len(m.counters) >= m.maxKeys, func(state) bool { return true })
 	}
+	before := len(stored.log)
+	counter := made.charge(stored, stand, now)
 	m.counters[name] = counter
+	m.logged += len(counter.log) - before
+	// Twice, so that the logs shrink until they fit again.
+	for range 2 {
+		if m.logged > m.maxKeys*loggedPerKey {
+			m.forget(now, true, func(s state) bool { return len(s.log) > 0 })
+		}
+	}
 }
 
-// makeRoom looks at a few counters; the map gives them in a random order.
-func (m *Memory) makeRoom(now int64) {
+// forget looks at a few counters of a kind and removes those that are unused
+// again, and if it must, the one that would be so first. The map gives them in a
+// random order.
+func (m *Memory) forget(now int64, must bool, kind func(state) bool) {
 	var soonest counterName
 	var until int64
 	looked := 0
@@ -97,16 +115,25 @@ func (m *Memory) makeRoom(now int64) {
 		if looked == sampled {
 			break
 		}
+		if !kind(counter) {
+			continue
+		}
 		looked++
 		if counter.until < now {
-			delete(m.counters, name)
+			m.remove(name)
+			must = false
 			continue
 		}
 		if until == 0 || counter.until < until {
 			soonest, until = name, counter.until
 		}
 	}
-	if len(m.counters) >= m.maxKeys {
-		delete(m.counters, soonest)
+	if must {
+		m.remove(soonest)
 	}
+}
+
+func (m *Memory) remove(name counterName) {
+	m.logged -= len(m.counters[name].log)
+	delete(m.counters, name)
 }

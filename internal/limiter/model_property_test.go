@@ -143,6 +143,8 @@ var extremes = map[string]Check{
 	"one window a year":              fixedWindowOf("j", 2_147_483_647, 400*24*time.Hour),
 	"counter, just in exact steps":   slidingWindowCounterOf("k", 104_248, 24*time.Hour),
 	"counter, short window":          slidingWindowCounterOf("l", 2_147_483_647, 10*time.Millisecond),
+	"log, most requests":             slidingWindowLogOf("p", maxLogged, 400*24*time.Hour),
+	"log, short window":              slidingWindowLogOf("q", maxLogged, 10*time.Millisecond),
 	"most requests in a month":       calendarOfClient("o", maxRequests, ruleset.Calendar{Period: ruleset.PeriodMonth, TimeZone: "Europe/Berlin"}),
 	"counter, one a year":            slidingWindowCounterOf("m", 1, 400*24*time.Hour),
 }

@@ -16,12 +16,14 @@ type model struct {
 	windows map[string]modelWindow
 	// counters are those of SlidingWindowCounter.
 	counters map[string]modelCounter
+	// logs are when requests came.
+	logs map[string][]int64
 }
 
 type modelWindow struct{ number, count int64 }
 
 func newModel() *model {
-	return &model{buckets: map[string]*big.Rat{}, windows: map[string]modelWindow{}, counters: map[string]modelCounter{}}
+	return &model{buckets: map[string]*big.Rat{}, windows: map[string]modelWindow{}, counters: map[string]modelCounter{}, logs: map[string][]int64{}}
 }
 
 // modelState is what the model says about one limit, in whole microseconds.
@@ -72,6 +74,8 @@ func (m *model) look(now int64, check Check) modelState {
 		return m.lookWindow(now, check)
 	case ruleset.SlidingWindowCounter:
 		return m.lookCounter(now, check)
+	case ruleset.SlidingWindowLog:
+		return m.lookLog(now, check)
 	default:
 		return m.lookBucket(now, check)
 	}
@@ -152,6 +156,8 @@ func (m *model) charge(now int64, check Check) {
 		m.windows[name(check)] = modelWindow{number: current, count: count + check.Cost}
 	case ruleset.SlidingWindowCounter:
 		m.chargeCounter(now, check)
+	case ruleset.SlidingWindowLog:
+		m.chargeLog(now, check)
 	default:
 		debt, perRequest := m.debt(now, check)
 		full := new(big.Rat).Mul(perRequest, rat(check.Cost))

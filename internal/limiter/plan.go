@@ -28,8 +28,9 @@ type plan interface {
 	parts() int
 	// stand compares a state with the cost at a time.
 	stand(stored state, now int64) standing
-	// charge is the state after the cost was charged.
-	charge(stand standing, now int64) state
+	// charge is the state after the cost was charged to the stored one, which is
+	// used no more.
+	charge(stored state, stand standing, now int64) state
 	// report tells people where the limit stands, after the charge if any.
 	report(stand standing, charged bool) report
 	// free says that the cost is 0: nothing is ever written.
@@ -44,13 +45,15 @@ type state struct {
 	until int64
 	// more and before are what the algorithm keeps besides.
 	more, before int64
+	// log are the times of a log's entries, in order.
+	log []int64
 }
 
 // standing is a limit at the moment of a decision, before any charge. The script
 // returns the same values, as many as the algorithm has parts.
 type standing struct {
-	admits               bool
-	first, second, third int64
+	admits                       bool
+	first, second, third, fourth int64
 	// outside says that the store could not decide: its time is in no window that
 	// it was told of.
 	outside bool
@@ -85,6 +88,12 @@ func makePlan(check *Check, clock func() time.Time) (plan, error) {
 		return newCalendarWindow(window, limit, clock)
 	case ruleset.SlidingWindowCounter:
 		return newSlidingWindowCounter(limit.Requests, limit.WindowMicros, check.Cost), nil
+	case ruleset.SlidingWindowLog:
+		if limit.Requests > maxLogged {
+			// Only a share can be so large: see shareFor.
+			return newSlidingWindowCounter(limit.Requests, limit.WindowMicros, check.Cost), nil
+		}
+		return &slidingWindowLog{requests: limit.Requests, window: limit.WindowMicros, cost: check.Cost}, nil
 	default:
 		return nil, fmt.Errorf("decide on limit %q: this version does not know algorithm %q; upgrade the sidecar", limit.Name, limit.Algorithm)
 	}
@@ -104,6 +113,8 @@ func validate(check *Check) error {
 		return nil
 	case limit.WindowMicros < 1 || limit.WindowMicros > maxWindowMicros:
 		return fmt.Errorf("decide on limit %q: window of %d µs is not from 1 µs to 400 days", limit.Name, limit.WindowMicros)
+	case limit.Algorithm == ruleset.SlidingWindowLog && limit.Requests > maxLogged:
+		return fmt.Errorf("decide on limit %q: requests %d are more than the %d of a log", limit.Name, limit.Requests, maxLogged)
 	case limit.Algorithm != ruleset.TokenBucket:
 		return nil
 	case limit.Burst < 1 || limit.Burst > maxRequests:

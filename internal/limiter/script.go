@@ -87,6 +87,9 @@ func standingsOf(reply []any, plans []plan) ([]standing, error) {
 		if parts > 3 {
 			stands[i].third = numbers[3]
 		}
+		if parts > 4 {
+			stands[i].fourth = numbers[4]
+		}
 		numbers = numbers[parts:]
 	}
 	if len(numbers) > 0 {

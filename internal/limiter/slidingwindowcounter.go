@@ -55,7 +55,7 @@ func (w *slidingWindowCounter) stand(stored state, now int64) standing {
 	}
 }
 
-func (w *slidingWindowCounter) charge(stand standing, now int64) state {
+func (w *slidingWindowCounter) charge(_ state, stand standing, now int64) state {
 	return state{until: now - stand.third + 2*w.window, more: stand.second + w.cost, before: stand.first}
 }
 

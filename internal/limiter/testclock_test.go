@@ -32,6 +32,10 @@ local redis = setmetatable({call = function(name, ...)
     local key, text, option = ...
     return server.call(name, key, text, option, 3600000)
   end
+  if name == 'PEXPIRE' then
+    local key = ...
+    return server.call(name, key, 3600000)
+  end
   return server.call(name, ...)
 end}, {__index = server})
 `
@@ -152,6 +156,13 @@ func slidingWindowCounterOf(client string, requests int64, window time.Duration)
 	})
 }
 
+// slidingWindowLogOf is a check of cost 1 on a sliding window log.
+func slidingWindowLogOf(client string, requests int64, window time.Duration) Check {
+	return checkOf(client, ruleset.Limit{
+		Name: "log", Algorithm: ruleset.SlidingWindowLog, Requests: requests, Burst: requests, WindowMicros: window.Microseconds(),
+	})
+}
+
 // calendarOfClient is a check of cost 1 on a window of the calendar.
 func calendarOfClient(client string, requests int64, wanted ruleset.Calendar) Check {
 	return checkOf(client, ruleset.Limit{
@@ -166,6 +177,7 @@ func checksOf(client string, requests, burst int64, window time.Duration) []Chec
 		tokenBucketOf(client, requests, burst, window),
 		fixedWindowOf(client, requests, window),
 		slidingWindowCounterOf(client, requests, window),
+		slidingWindowLogOf(client, min(requests, maxLogged), window),
 		calendarOfClient(client, requests, ruleset.Calendar{Period: ruleset.PeriodDay, TimeZone: "America/Havana"}),
 		calendarOfClient(client, requests, ruleset.Calendar{Period: ruleset.PeriodMonth, TimeZone: "Africa/Cairo"}),
 	}

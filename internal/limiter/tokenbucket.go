@@ -113,7 +113,7 @@ func (b *tokenBucket) stand(stored state, now int64) standing {
 	return standing{admits: !b.add(debt, b.cost).exceeds(b.empty), first: debt.whole, second: debt.parts}
 }
 
-func (b *tokenBucket) charge(stand standing, now int64) state {
+func (b *tokenBucket) charge(_ state, stand standing, now int64) state {
 	debt := b.add(span{whole: stand.first, parts: stand.second}, b.cost)
 	return state{until: now + debt.whole, more: debt.parts}
 }

@@ -138,6 +138,8 @@ type Algorithm string
 const (
 	// TokenBucket refills steadily up to its burst.
 	TokenBucket Algorithm = "TokenBucket"
+	// SlidingWindowLog remembers each request of the last window's length.
+	SlidingWindowLog Algorithm = "SlidingWindowLog"
 	// SlidingWindowCounter counts in windows aligned to the Unix epoch, and weighs
 	// the window before by how much of it lies in the last window's length.
 	SlidingWindowCounter Algorithm = "SlidingWindowCounter"

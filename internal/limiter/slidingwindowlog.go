@@ -1,0 +1,71 @@
+// Copyright The Penstock Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package limiter
+
+import "slices"
+
+// maxLogged is the most requests of a log: each has an entry.
+const maxLogged = 10_000
+
+// slidingWindowLog remembers when each request came, and admits while no more
+// than its requests came within the last window's length: exactly, in any window.
+type slidingWindowLog struct {
+	requests, window, cost int64
+}
+
+func (w *slidingWindowLog) free() bool { return w.cost == 0 }
+
+func (w *slidingWindowLog) appendArguments(arguments []any) []any {
+	return append(arguments, "log", min(w.cost, w.requests+1), w.requests, w.window)
+}
+
+func (w *slidingWindowLog) parts() int { return 5 }
+
+// stand is decide.lua's part for a log: change both together. An entry of a later
+// time, left by a clock that stepped back, counts as if it came now.
+func (w *slidingWindowLog) stand(stored state, now int64) standing {
+	live := stored.log[w.worn(stored.log, now):]
+	count := int64(len(live))
+	stand := standing{admits: w.cost <= w.requests-count, first: count}
+	wears := func(i int64) int64 { return min(live[i], now) + w.window - now }
+	if count > 0 {
+		stand.second = wears(count - 1)
+		stand.third = wears(max(0, count-w.requests))
+	}
+	if !stand.admits && w.cost <= w.requests {
+		stand.fourth = wears(count + w.cost - w.requests - 1)
+	}
+	return stand
+}
+
+// worn is how many entries have worn off.
+func (w *slidingWindowLog) worn(log []int64, now int64) int {
+	first, _ := slices.BinarySearch(log, now-w.window+1)
+	return first
+}
+
+func (w *slidingWindowLog) charge(stored state, _ standing, now int64) state {
+	log := slices.Delete(stored.log, 0, w.worn(stored.log, now))
+	for i := len(log) - 1; i >= 0 && log[i] > now; i-- {
+		log[i] = now
+	}
+	for range w.cost {
+		log = append(log, now)
+	}
+	return state{until: now + w.window, log: log}
+}
+
+func (w *slidingWindowLog) report(stand standing, charged bool) report {
+	count := stand.first
+	told := report{never: w.cost > w.requests, resetAfter: stand.second, nextAfter: stand.third, retryAfter: stand.fourth}
+	if charged && w.cost > 0 {
+		if count == 0 {
+			told.nextAfter = w.window
+		}
+		count += w.cost
+		told.resetAfter = w.window
+	}
+	told.remaining = max(0, w.requests-count)
+	return told
+}
