@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"strings"
 	"time"
 
 	"github.com/penstock-dev/penstock/internal/ruleset"
@@ -33,7 +34,7 @@ func (r *NamespaceReconciler) loadPublished(ctx context.Context, s *scope, m *me
 		ctx, cancel := context.WithTimeout(ctx, storeTimeout)
 		defer cancel()
 		standing, err := live.Load(ctx, s.name)
-		if errors.Is(err, store.ErrCorrupt) {
+		if errors.Is(err, store.ErrCorrupt) || damaged(err) {
 			standing, err = ruleset.Published{}, nil
 		}
 		if err != nil {
@@ -51,6 +52,10 @@ func (r *NamespaceReconciler) loadPublished(ctx context.Context, s *scope, m *me
 	m.loaded = storeErr == nil
 	return nil
 }
+
+// damaged reports whether a key of the namespace is of another type than was ever
+// written there. Redis tells it by this word only.
+func damaged(err error) bool { return err != nil && strings.Contains(err.Error(), "WRONGTYPE") }
 
 // standing is what the store had before a pass changed it.
 type standing struct {
@@ -135,5 +140,8 @@ func (r *NamespaceReconciler) readAcks(ctx context.Context, s *scope, m *memory,
 	if err := live.PruneAcks(ctx, s.name, gone); err != nil {
 		return ackView{}, err
 	}
-	return ackView{now: now, listeningSince: m.listeningSince, acks: acks, lastSeen: maps.Clone(m.lastSeen)}, nil
+	return ackView{
+		now: now, listeningSince: m.listeningSince, acks: acks,
+		published: m.publication, lastSeen: maps.Clone(m.lastSeen),
+	}, nil
 }

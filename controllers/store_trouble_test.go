@@ -45,6 +45,30 @@ func TestDeletedKeyIsBackWithinSeconds(t *testing.T) {
 	}
 }
 
+func TestKeysOfAnotherTypeMakeWay(t *testing.T) {
+	t.Parallel()
+	s := newScene(t)
+	pod := s.pod("web-1")
+	policy := s.policy("web")
+	eventually(t, "published rules", s.rules, []string{"web@1: 10"})
+	for _, key := range []string{keys.Prefix(keys.DefaultPrefix).Rules(s.namespace), keys.Prefix(keys.DefaultPrefix).Acks(s.namespace)} {
+		if err := s.rdb.Set(t.Context(), key, "put here by hand", 0).Err(); err != nil {
+			t.Fatal(err)
+		}
+		within(t, soon, "type of key "+key, func() bool { return s.rdb.Type(t.Context(), key).Val() != "string" }, true)
+		eventually(t, "published rules", s.rules, []string{"web@1: 10"})
+		s.acknowledge(pod)
+		eventually(t, "ready", func() string { return s.condition(policy, v1alpha1.ConditionReady) }, "True/Ready")
+	}
+	s.stopOperator()
+	rules := keys.Prefix(keys.DefaultPrefix).Rules(s.namespace)
+	if err := s.rdb.Set(t.Context(), rules, "put here by hand", 0).Err(); err != nil {
+		t.Fatal(err)
+	}
+	s.startOperator()
+	within(t, soon, "type of the rules after a restart", func() string { return s.rdb.Type(t.Context(), rules).Val() }, "hash")
+}
+
 func TestStoreOutageIsUnknownAndHeals(t *testing.T) {
 	t.Parallel()
 	s := newScene(t)
