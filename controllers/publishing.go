@@ -73,7 +73,7 @@ func publish(ctx context.Context, live *liveStore, m *memory, rs *ruleset.RuleSe
 		m.tooLarge, m.tooLargeFor = nil, nil
 		return keep(ctx, live, m)
 	}
-	publication, err := live.Publish(ctx, rs)
+	publication, err := m.publishTo(ctx, live, rs)
 	switch {
 	case errors.Is(err, ruleset.ErrTooLarge):
 		m.tooLarge, m.tooLargeFor = err, rs
@@ -100,12 +100,19 @@ func keep(ctx context.Context, live *liveStore, m *memory) (standing, error) {
 			return standing{live: head.LivePods}, nil
 		}
 	}
-	publication, err := live.Publish(ctx, m.published)
+	publication, err := m.publishTo(ctx, live, m.published)
 	if err != nil {
 		return standing{}, err
 	}
 	m.publication = publication
 	return standing{}, nil
+}
+
+// publishTo publishes with a sequence above all that the namespace had, wherever.
+func (m *memory) publishTo(ctx context.Context, live *liveStore, rs *ruleset.RuleSet) (store.Publication, error) {
+	m.newest = max(m.newest, m.publication.Sequence)
+	live.Surpass(rs.Namespace, m.newest)
+	return live.Publish(ctx, rs)
 }
 
 // setLive writes the live pods if others stand there.

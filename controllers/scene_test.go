@@ -47,15 +47,18 @@ type scene struct {
 	ahead        atomic.Int64
 }
 
+// storeUsers are those of every store, as the scene's Secrets name them.
+var storeUsers = []string{
+	"operator on >operator-secret ~penstock:* &penstock:* +@all",
+	"sidecars on >sidecar-secret ~penstock:* &penstock:* +@all",
+}
+
 // newScene starts with an operator that runs and a store that answers.
 func newScene(t *testing.T) *scene {
 	t.Helper()
 	plane := sharedControlPlane(t)
 	s := &scene{t: t, client: plane.Client}
-	s.redis = redistest.Start(t, redistest.WithUsers(
-		"operator on >operator-secret ~penstock:* &penstock:* +@all",
-		"sidecars on >sidecar-secret ~penstock:* &penstock:* +@all",
-	))
+	s.redis = redistest.Start(t, redistest.WithUsers(storeUsers...))
 	s.rdb = s.redis.Client(t)
 	s.store = store.New(s.rdb, keys.DefaultPrefix)
 	s.namespace = plane.Namespace(t, map[string]string{v1alpha1.LabelInjection: "enabled"})

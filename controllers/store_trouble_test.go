@@ -4,6 +4,7 @@
 package controllers_test
 
 import (
+	"bytes"
 	"slices"
 	"strings"
 	"testing"
@@ -13,6 +14,8 @@ import (
 
 	"github.com/penstock-dev/penstock/api/v1alpha1"
 	"github.com/penstock-dev/penstock/internal/keys"
+	"github.com/penstock-dev/penstock/internal/store"
+	"github.com/penstock-dev/penstock/test/redistest"
 )
 
 // soon is what "back within seconds" means.
@@ -118,6 +121,33 @@ func TestMissingStoreIsNamedUntilItComes(t *testing.T) {
 	policy := s.policy("web")
 	eventually(t, "ready without a store", func() string { return s.condition(policy, v1alpha1.ConditionReady) }, "False/StoreNotFound")
 	create(t, s.client, s.storeObject())
+	eventually(t, "ready", func() string { return s.condition(policy, v1alpha1.ConditionReady) }, "True/NoPods")
+}
+
+func TestRulesInAnotherStoreAreNewer(t *testing.T) {
+	t.Parallel()
+	s := newScene(t)
+	policy := s.policy("web")
+	eventually(t, "published rules", s.rules, []string{"web@1: 10"})
+	// As if the clock of this store were an hour ahead of the other's.
+	ahead := s.published().Sequence + time.Hour.Microseconds()
+	if err := s.rdb.HSet(t.Context(), keys.Prefix(keys.DefaultPrefix).Rules(s.namespace), "sequence", ahead).Err(); err != nil {
+		t.Fatal(err)
+	}
+	s.edit(policy, func(spec *v1alpha1.RateLimitPolicySpec) { spec.Rules[0].Limits[0].Requests = 20 })
+	eventually(t, "a publication ahead of time", func() bool { return s.published().Sequence > ahead }, true)
+
+	other := redistest.Start(t, redistest.WithUsers(storeUsers...))
+	s.editStore(func(spec *v1alpha1.RateLimitStoreSpec) { spec.Addresses = []string{other.Addr()} })
+	there := store.New(other.Client(t), keys.DefaultPrefix)
+	eventually(t, "a newer publication in the other store", func() bool {
+		published, err := there.Load(t.Context(), s.namespace)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return published.Sequence > ahead
+	}, true)
+	eventually(t, "address for sidecars", func() bool { return bytes.Contains(s.secret().Data["store.json"], []byte(other.Addr())) }, true)
 	eventually(t, "ready", func() string { return s.condition(policy, v1alpha1.ConditionReady) }, "True/NoPods")
 }
 
