@@ -16,6 +16,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/fields"
+	"k8s.io/apimachinery/pkg/labels"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -46,6 +47,9 @@ type scene struct {
 	stopOperator func()
 	ahead        atomic.Int64
 }
+
+// sceneLabel is on the stores that a scene's operator sees.
+const sceneLabel = "scene"
 
 // storeUsers are those of every store, as the scene's Secrets name them.
 var storeUsers = []string{
@@ -80,7 +84,7 @@ func (s *scene) storeObject() *v1alpha1.RateLimitStore {
 		return &v1alpha1.Credentials{SecretRef: v1alpha1.SecretReference{Name: s.namespace + "-" + user}}
 	}
 	return &v1alpha1.RateLimitStore{
-		ObjectMeta: metav1.ObjectMeta{Name: s.namespace},
+		ObjectMeta: metav1.ObjectMeta{Name: s.namespace, Labels: map[string]string{sceneLabel: s.namespace}},
 		Spec: v1alpha1.RateLimitStoreSpec{
 			Addresses: []string{s.redis.Addr()}, Isolation: v1alpha1.IsolationShared,
 			Credentials: secret("operator"), SidecarCredentials: secret("sidecar"),
@@ -128,9 +132,10 @@ func (s *scene) onlyThisScene() cache.Options {
 	options := controllers.CacheOptions()
 	options.DefaultNamespaces = map[string]cache.Config{s.namespace: {}}
 	onlyOwn := cache.ByObject{Field: fields.OneTermEqualSelector("metadata.name", s.namespace)}
-	for _, object := range []client.Object{&corev1.Namespace{}, &v1alpha1.RateLimitStore{}, &v1alpha1.ClusterRateLimitPolicy{}} {
+	for _, object := range []client.Object{&corev1.Namespace{}, &v1alpha1.ClusterRateLimitPolicy{}} {
 		options.ByObject[object] = onlyOwn
 	}
+	options.ByObject[&v1alpha1.RateLimitStore{}] = cache.ByObject{Label: labels.SelectorFromSet(labels.Set{sceneLabel: s.namespace})}
 	return options
 }
 

@@ -151,6 +151,38 @@ func TestRulesInAnotherStoreAreNewer(t *testing.T) {
 	eventually(t, "ready", func() string { return s.condition(policy, v1alpha1.ConditionReady) }, "True/NoPods")
 }
 
+func TestNamespaceMovesToTheStoreOfItsLabel(t *testing.T) {
+	t.Parallel()
+	s := newScene(t)
+	policy := s.policy("web")
+	eventually(t, "published rules", s.rules, []string{"web@1: 10"})
+	other := redistest.Start(t, redistest.WithUsers(storeUsers...))
+	second := s.storeObject()
+	second.Name += "-second"
+	second.Spec.Addresses = []string{other.Addr()}
+	create(t, s.client, second)
+	there := store.New(other.Client(t), keys.DefaultPrefix)
+	stands := func() bool {
+		published, err := there.Load(t.Context(), s.namespace)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return published.Sequence > 0
+	}
+
+	s.label(v1alpha1.LabelStore, second.Name)
+	eventually(t, "rules in the second store", stands, true)
+	eventually(t, "rules in the first store", s.rules, nil)
+	eventually(t, "address for sidecars", func() bool { return bytes.Contains(s.secret().Data["store.json"], []byte(other.Addr())) }, true)
+	eventually(t, "store in status", func() string { return s.read(policy).Status.Effective.Store }, second.Name)
+
+	s.label(v1alpha1.LabelStore, "nowhere")
+	eventually(t, "ready", func() string { return s.condition(policy, v1alpha1.ConditionReady) }, "False/StoreNotFound")
+	s.label(v1alpha1.LabelStore, s.namespace)
+	eventually(t, "rules in the first store again", s.rules, []string{"web@1: 10"})
+	eventually(t, "ready", func() string { return s.condition(policy, v1alpha1.ConditionReady) }, "True/NoPods")
+}
+
 func TestStoreOfAnotherClusterIsLeftAlone(t *testing.T) {
 	t.Parallel()
 	s := newScene(t)
