@@ -87,7 +87,7 @@ func (p *portHandler) admit(writer *answerWriter, request *http.Request, rules *
 		// The only error that there is: match.ErrBadPath.
 		writeAnswer(writer, problemAnswer(problem{
 			Title: "Malformed path", Status: http.StatusBadRequest,
-			Detail: "The path has an escape that is not % and two hex digits, or a NUL. A limit here depends on the path.",
+			Detail: "The path has an escape that is not % and two hex digits, a NUL, or so odd a spelling that it cannot be told what it means. A limit here depends on the path.",
 		}))
 		return false
 	case found.Denied != nil:
