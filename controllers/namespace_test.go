@@ -257,16 +257,26 @@ func (s *scene) secret() *corev1.Secret {
 	return secret
 }
 
+// snapshot is the Secret's; its sequence is 0 if there is none.
+func (s *scene) snapshot() ruleset.Published {
+	s.t.Helper()
+	published := ruleset.Published{}
+	secret := s.secret()
+	if secret == nil || len(secret.Data["rules.json"]) == 0 {
+		return published
+	}
+	if err := json.Unmarshal(secret.Data["rules.json"], &published); err != nil {
+		s.t.Fatal(err)
+	}
+	return published
+}
+
 // snapshotRules are the policies in the Secret's snapshot; nil if there is none.
 func (s *scene) snapshotRules() []string {
 	s.t.Helper()
-	secret := s.secret()
-	if secret == nil || len(secret.Data["rules.json"]) == 0 {
+	published := s.snapshot()
+	if published.Sequence == 0 {
 		return nil
-	}
-	published := ruleset.Published{}
-	if err := json.Unmarshal(secret.Data["rules.json"], &published); err != nil {
-		s.t.Fatal(err)
 	}
 	return s.decodeRules(published)
 }

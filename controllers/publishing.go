@@ -4,10 +4,12 @@
 package controllers
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"maps"
+	"slices"
 	"strings"
 	"time"
 
@@ -26,10 +28,11 @@ func (r *NamespaceReconciler) loadPublished(ctx context.Context, s *scope, m *me
 	if m.loaded || storeErr != nil && m.published != nil {
 		return nil
 	}
-	found, err := r.secrets.snapshot(ctx, s.name)
+	snapshot, err := r.secrets.snapshot(ctx, s.name)
 	if err != nil {
 		return err
 	}
+	found := []ruleset.Published{snapshot}
 	if storeErr == nil {
 		ctx, cancel := context.WithTimeout(ctx, storeTimeout)
 		defer cancel()
@@ -41,13 +44,18 @@ func (r *NamespaceReconciler) loadPublished(ctx context.Context, s *scope, m *me
 			r.stores.Failed(m.storeName, err)
 			return fmt.Errorf("load what is in force: %w", err)
 		}
-		if standing.Sequence >= found.Sequence {
-			found = standing
-		}
+		found = []ruleset.Published{standing, snapshot}
 	}
+	slices.SortStableFunc(found, func(a, b ruleset.Published) int { return cmp.Compare(b.Sequence, a.Sequence) })
 	m.published, m.inputs = nil, ""
-	if rs, err := ruleset.Decode(found.Body); found.Sequence > 0 && err == nil {
-		m.published = rs
+	for _, published := range found {
+		// One that is damaged makes way for an older one that is not. The Secret may
+		// be written by others: what is another namespace's is none of this one.
+		rs, err := ruleset.Decode(published.Body)
+		if published.Sequence > 0 && err == nil && rs.Namespace == s.name {
+			m.published = rs
+			break
+		}
 	}
 	m.loaded = storeErr == nil
 	return nil
@@ -91,7 +99,7 @@ func keep(ctx context.Context, live *liveStore, m *memory) (standing, error) {
 	if m.published == nil {
 		return standing{}, nil
 	}
-	if m.publication.Sequence > 0 {
+	if m.publication.Sequence > 0 && !m.doubted {
 		head, err := live.Head(ctx, m.published.Namespace)
 		if err != nil {
 			return standing{}, err
@@ -136,7 +144,9 @@ func (r *NamespaceReconciler) readAcks(ctx context.Context, s *scope, m *memory,
 		m.listeningSince = now
 	}
 	var gone []string
+	m.doubted = false
 	for uid, ack := range acks {
+		m.doubted = m.doubted || ack.Problem == store.ProblemInvalidRuleSet
 		age := storeNow.Sub(ack.Time)
 		m.lastSeen[uid] = now.Add(-age)
 		if !s.podUIDs[uid] && age > pruneAfter {

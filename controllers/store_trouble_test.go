@@ -48,6 +48,23 @@ func TestDeletedKeyIsBackWithinSeconds(t *testing.T) {
 	}
 }
 
+func TestDamagedBodyIsMendedWhenASidecarMeetsIt(t *testing.T) {
+	t.Parallel()
+	s := newScene(t)
+	pod := s.pod("web-1")
+	s.policy("web")
+	eventually(t, "published rules", s.rules, []string{"web@1: 10"})
+	before := s.published().Sequence
+	if err := s.rdb.HSet(t.Context(), keys.Prefix(keys.DefaultPrefix).Rules(s.namespace), "body", "damaged").Err(); err != nil {
+		t.Fatal(err)
+	}
+	s.acknowledgeAs(pod, store.Ack{Problem: store.ProblemInvalidRuleSet})
+	within(t, soon, "a later publication", func() bool { return s.published().Sequence > before }, true)
+	if got, want := s.rules(), []string{"web@1: 10"}; !slices.Equal(got, want) {
+		t.Errorf("published rules are %q, want %q", got, want)
+	}
+}
+
 func TestKeysOfAnotherTypeMakeWay(t *testing.T) {
 	t.Parallel()
 	s := newScene(t)
