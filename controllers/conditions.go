@@ -154,6 +154,9 @@ func (a assessment) enforced(programmed verdict) verdict {
 
 func (a assessment) measured() verdict {
 	pods := fmt.Sprintf("%d of %d pods enforce the policy", a.pods.enforcing, a.pods.selected)
+	if unready := a.pods.selected - a.pods.ready; unready > 0 {
+		pods += fmt.Sprintf(" (%d not ready)", unready)
+	}
 	for i, reason := range reasonsByUrgency {
 		if i == 1 && len(a.notIntercepted) > 0 { // after NotInjected: nobody need ask how to reach a pod without sidecar
 			return no(v1alpha1.ReasonNotIntercepted, list(a.notIntercepted))

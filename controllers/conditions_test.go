@@ -54,6 +54,11 @@ func TestConditions(t *testing.T) {
 			want:        [4]string{"True/Accepted", "True/Programmed", "True/Enforced", "True/Ready"},
 			wantMessage: "8 of 8 pods enforce the policy",
 		},
+		"a pod is not ready": {
+			change:      func(a *assessment) { a.pods.enforcing, a.pods.ready = 7, 7 },
+			want:        [4]string{"True/Accepted", "True/Programmed", "True/Enforced", "True/Ready"},
+			wantMessage: "7 of 8 pods enforce the policy (1 not ready)",
+		},
 		"a pod has just become ready": {
 			change:      func(a *assessment) { a.pods.enforcing, a.pods.arriving = 7, 1 },
 			want:        [4]string{"True/Accepted", "True/Programmed", "False/Pending", "False/Pending"},

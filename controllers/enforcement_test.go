@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/onsi/gomega"
 	corev1 "k8s.io/api/core/v1"
 	eventsv1 "k8s.io/api/events/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -17,6 +18,9 @@ import (
 	"github.com/penstock-dev/penstock/api/v1alpha1"
 	"github.com/penstock-dev/penstock/internal/store"
 )
+
+// countsEvery is how often counts alone may be written.
+const countsEvery = 5 * time.Second
 
 func TestPolicyIsEnforcedOnceEveryPodAcknowledged(t *testing.T) {
 	t.Parallel()
@@ -163,6 +167,23 @@ func TestServicePastTheSidecarIsNamed(t *testing.T) {
 		t.Fatal(err)
 	}
 	eventually(t, "enforced", func() string { return s.condition(policy, v1alpha1.ConditionEnforced) }, "True/Enforced")
+}
+
+func TestNothingIsWrittenWhileNothingChanges(t *testing.T) {
+	t.Parallel()
+	s := newScene(t)
+	pod := s.pod("web-1")
+	policy := s.policy("web")
+	eventually(t, "published rules", s.rules, []string{"web@1: 10"})
+	s.acknowledge(pod)
+	eventually(t, "ready", func() string { return s.condition(policy, v1alpha1.ConditionReady) }, "True/Ready")
+	eventually(t, "rules in the snapshot", s.snapshotRules, []string{"web@1: 10"})
+	versions := func() [2]string {
+		s.acknowledge(pod) // a beat
+		return [2]string{s.read(policy).ResourceVersion, s.secret().ResourceVersion}
+	}
+	before := versions()
+	gomega.NewWithT(t).Consistently(versions, 2*countsEvery, time.Second).Should(gomega.Equal(before), "versions of policy and Secret")
 }
 
 func TestNoPods(t *testing.T) {

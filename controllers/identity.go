@@ -10,12 +10,15 @@ import (
 	"crypto/sha256"
 	"fmt"
 	"sync"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/wait"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	logf "sigs.k8s.io/controller-runtime/pkg/log"
 )
 
 const (
@@ -24,6 +27,8 @@ const (
 	identitySecretName = "penstock-identity"
 	identityDataKey    = "key"
 	identityKeyBytes   = 32
+	// identityEvery is how often the Secret is looked for.
+	identityEvery = 30 * time.Second
 )
 
 // Identity makes the keys that hash the identities of requests. They come from a
@@ -61,6 +66,30 @@ func (i *Identity) Key(ctx context.Context, namespaceUID types.UID) ([]byte, err
 	return mac.Sum(nil), nil
 }
 
+// Start implements manager.Runnable.
+func (i *Identity) Start(ctx context.Context) error {
+	wait.UntilWithContext(ctx, func(ctx context.Context) {
+		if err := i.Restore(ctx); err != nil {
+			logf.FromContext(ctx).Error(err, "Identity key could not be kept safe")
+		}
+	}, identityEvery)
+	return nil
+}
+
+// Restore puts the Secret back if it vanished while its key is known here. The next
+// operator would else make another key, and all counts of the cluster start fresh.
+func (i *Identity) Restore(ctx context.Context) error {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	if i.secret == nil {
+		return nil
+	}
+	if _, err := i.read(ctx); !apierrors.IsNotFound(err) {
+		return err
+	}
+	return client.IgnoreAlreadyExists(i.create(ctx, i.secret))
+}
+
 // load reads the Secret, and makes it if there is none. Of several operators that
 // make it at the same time one wins, and the others read what it made.
 func (i *Identity) load(ctx context.Context) ([]byte, error) {
@@ -71,18 +100,23 @@ func (i *Identity) load(ctx context.Context) ([]byte, error) {
 	if _, err := rand.Read(key); err != nil {
 		return nil, fmt.Errorf("make an identity key: %w", err)
 	}
+	err := i.create(ctx, key)
+	if apierrors.IsAlreadyExists(err) {
+		return i.read(ctx)
+	}
+	return key, err
+}
+
+func (i *Identity) create(ctx context.Context, key []byte) error {
 	err := i.writer.Create(ctx, &corev1.Secret{
 		ObjectMeta: metav1.ObjectMeta{Namespace: i.namespace, Name: identitySecretName, Labels: managedByPenstock()},
 		Type:       corev1.SecretTypeOpaque,
 		Data:       map[string][]byte{identityDataKey: key},
 	})
-	if err == nil {
-		return key, nil
+	if err != nil {
+		return fmt.Errorf("create secret %s/%s: %w", i.namespace, identitySecretName, err)
 	}
-	if apierrors.IsAlreadyExists(err) {
-		return i.read(ctx)
-	}
-	return nil, fmt.Errorf("create secret %s/%s: %w", i.namespace, identitySecretName, err)
+	return nil
 }
 
 func (i *Identity) read(ctx context.Context) ([]byte, error) {

@@ -4,6 +4,7 @@
 package controllers_test
 
 import (
+	"encoding/json"
 	"strings"
 	"testing"
 	"time"
@@ -13,6 +14,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/penstock-dev/penstock/api/v1alpha1"
+	"github.com/penstock-dev/penstock/internal/keys"
+	"github.com/penstock-dev/penstock/internal/ruleset"
 )
 
 // tenYears makes a limit that the schema admits and the compiler refuses: a full
@@ -90,6 +93,57 @@ func TestLastValidRulesSurviveARestartAndAFlush(t *testing.T) {
 	}
 	s.startOperator()
 	eventually(t, "published rules after a restart and a flush", s.rules, []string{"web@1: 10"})
+}
+
+func TestLastValidRulesSurviveARestartWithADamagedBody(t *testing.T) {
+	t.Parallel()
+	s := newScene(t)
+	policy := s.policy("web")
+	eventually(t, "published rules", s.rules, []string{"web@1: 10"})
+	s.advance(31 * time.Second)
+	eventually(t, "rules in the snapshot", s.snapshotRules, []string{"web@1: 10"})
+	s.edit(policy, tenYears)
+	eventually(t, "ready", func() string { return s.condition(policy, v1alpha1.ConditionReady) }, "False/Invalid")
+
+	s.stopOperator()
+	before := s.published().Sequence
+	if err := s.rdb.HSet(t.Context(), keys.Prefix(keys.DefaultPrefix).Rules(s.namespace), "body", "damaged").Err(); err != nil {
+		t.Fatal(err)
+	}
+	s.startOperator()
+	eventually(t, "a later publication", func() bool { return s.published().Sequence > before }, true)
+	eventually(t, "published rules after a restart", s.rules, []string{"web@1: 10"})
+}
+
+func TestSnapshotOfAnotherNamespaceIsNotTaken(t *testing.T) {
+	t.Parallel()
+	s := newScene(t)
+	policy := s.policy("web")
+	eventually(t, "rules in the snapshot", s.snapshotRules, []string{"web@1: 10"})
+	s.edit(policy, tenYears)
+	eventually(t, "ready", func() string { return s.condition(policy, v1alpha1.ConditionReady) }, "False/Invalid")
+	s.stopOperator()
+	if err := s.rdb.FlushAll(t.Context()).Err(); err != nil {
+		t.Fatal(err)
+	}
+	body, revision, err := ruleset.Encode(&ruleset.RuleSet{Format: ruleset.Format, Namespace: "another", Policies: []ruleset.Policy{{
+		Kind: "RateLimitPolicy", Name: policy.Name, Generation: 1, Selectors: []ruleset.Selector{{}},
+		Rules: []ruleset.Rule{{Name: "all", Limits: []ruleset.Limit{{Name: "hourly", Requests: 1}}}},
+	}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	forged, err := json.Marshal(ruleset.Published{Sequence: s.snapshot().Sequence + 1, Revision: revision, Body: body})
+	if err != nil {
+		t.Fatal(err)
+	}
+	secret := s.secret()
+	secret.Data["rules.json"] = forged
+	if err := s.client.Update(t.Context(), secret); err != nil {
+		t.Fatal(err)
+	}
+	s.startOperator()
+	eventually(t, "published rules", s.rules, []string{})
 }
 
 func TestRestartDuringAnOutageKeepsTheSnapshot(t *testing.T) {

@@ -29,6 +29,11 @@ type memory struct {
 	published *ruleset.RuleSet
 	// publication is that of published; its sequence is 0 if it has to be asked for.
 	publication store.Publication
+	// doubted says that a sidecar could not read what stands: its body is compared,
+	// and not only its revision.
+	doubted bool
+	// newest is the greatest sequence of former publications, in any store.
+	newest int64
 	// tooLarge is why the rule set tooLargeFor does not fit in the store.
 	tooLarge    error
 	tooLargeFor *ruleset.RuleSet
@@ -111,6 +116,7 @@ func (m *memory) moveTo(storeName string) {
 		return
 	}
 	m.storeName = storeName
+	m.newest = max(m.newest, m.publication.Sequence)
 	m.publication = store.Publication{}
 	m.listeningSince = time.Time{}
 	m.secret = secretMemory{}

@@ -86,6 +86,13 @@ func (r *NamespaceReconciler) program(ctx context.Context, s *scope, m *memory, 
 		ctx, cancel := context.WithTimeout(ctx, storeTimeout)
 		defer cancel()
 		result, storeErr = r.exchange(ctx, s, m, live, rs)
+		if damaged(storeErr) {
+			// This namespace's trouble alone, which must not look like an outage to
+			// the others: what a hand put there makes way for what belongs there.
+			if storeErr = live.Withdraw(ctx, s.name); storeErr == nil {
+				result, storeErr = r.exchange(ctx, s, m, live, rs)
+			}
+		}
 		if storeErr != nil {
 			r.stores.Failed(m.storeName, storeErr)
 			logf.FromContext(ctx).V(1).Info("Store gave no answer", "store", m.storeName, "error", storeErr.Error())

@@ -218,6 +218,31 @@ func TestIdentityKeyIsMadeOnce(t *testing.T) {
 	}
 }
 
+func TestIdentityKeyThatVanishedIsPutBack(t *testing.T) {
+	t.Parallel()
+	plane := sharedControlPlane(t)
+	namespace := plane.Namespace(t, nil)
+	running := controllers.NewIdentity(plane.Client, plane.Client, namespace)
+	want, err := running.Key(t.Context(), types.UID("a"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	secret := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "penstock-identity"}}
+	if err := plane.Client.Delete(t.Context(), secret); err != nil {
+		t.Fatal(err)
+	}
+	if err := running.Restore(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	got, err := controllers.NewIdentity(plane.Client, plane.Client, namespace).Key(t.Context(), types.UID("a"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !bytes.Equal(got, want) {
+		t.Error("the next operator has another identity key: all counts start fresh")
+	}
+}
+
 // secret is the namespace's; nil if there is none.
 func (s *scene) secret() *corev1.Secret {
 	s.t.Helper()
@@ -232,16 +257,26 @@ func (s *scene) secret() *corev1.Secret {
 	return secret
 }
 
+// snapshot is the Secret's; its sequence is 0 if there is none.
+func (s *scene) snapshot() ruleset.Published {
+	s.t.Helper()
+	published := ruleset.Published{}
+	secret := s.secret()
+	if secret == nil || len(secret.Data["rules.json"]) == 0 {
+		return published
+	}
+	if err := json.Unmarshal(secret.Data["rules.json"], &published); err != nil {
+		s.t.Fatal(err)
+	}
+	return published
+}
+
 // snapshotRules are the policies in the Secret's snapshot; nil if there is none.
 func (s *scene) snapshotRules() []string {
 	s.t.Helper()
-	secret := s.secret()
-	if secret == nil || len(secret.Data["rules.json"]) == 0 {
+	published := s.snapshot()
+	if published.Sequence == 0 {
 		return nil
-	}
-	published := ruleset.Published{}
-	if err := json.Unmarshal(secret.Data["rules.json"], &published); err != nil {
-		s.t.Fatal(err)
 	}
 	return s.decodeRules(published)
 }

@@ -6,11 +6,13 @@ package controllers
 import (
 	"context"
 	"slices"
+	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/util/workqueue"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/builder"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -27,6 +29,10 @@ import (
 // concurrentNamespaces are reconciled at once: enough that one slow store does not
 // hold up the namespaces of another.
 const concurrentNamespaces = 4
+
+// firstRetry is how soon a pass that failed is made again; each further failure
+// doubles it.
+const firstRetry = 20 * time.Millisecond
 
 // setup registers the reconciler: whatever changes, its unit of work is the
 // namespace in which it changed.
@@ -47,8 +53,15 @@ func (r *NamespaceReconciler) setup(mgr ctrl.Manager) error {
 		Watches(&appsv1.DaemonSet{}, ifTarget, byGeneration).
 		Watches(&v1alpha1.RateLimitStore{}, handler.EnqueueRequestsFromMapFunc(r.ofStore), builder.WithPredicates(connectionChanged())).
 		WatchesRawSource(source.Channel(r.stores.acked, &handler.EnqueueRequestForObject{})).
-		WithOptions(controller.Options{MaxConcurrentReconciles: concurrentNamespaces, EnableWarmup: new(true)}).
+		WithOptions(controller.Options{MaxConcurrentReconciles: concurrentNamespaces, RateLimiter: retries(), EnableWarmup: new(true)}).
 		Complete(r)
+}
+
+// retries are as far apart as polls at most: a namespace in which one thing keeps
+// failing, such as a Secret that must not be written, is still looked after. The
+// usual limiter would come by every quarter of an hour.
+func retries() workqueue.TypedRateLimiter[ctrl.Request] {
+	return workqueue.NewTypedItemExponentialFailureRateLimiter[ctrl.Request](firstRetry, poll)
 }
 
 func namespaceRequest(name string) ctrl.Request {

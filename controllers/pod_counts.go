@@ -28,6 +28,8 @@ type ackView struct {
 	listeningSince time.Time
 	// acks are by pod uid.
 	acks map[string]store.Ack
+	// published is what stands in the store.
+	published store.Publication
 	// lastSeen is when a pod's last ack was written, also of one that is gone.
 	lastSeen map[string]time.Time
 }
@@ -42,6 +44,14 @@ func (v ackView) silent(pod podView) bool {
 		}
 	}
 	return v.now.Sub(quietSince) > silentAfter
+}
+
+// enforces reports whether an ack is of a rule set at least as new as a change. One
+// newer than any that stands here came from another store, whose clock was ahead,
+// or from nobody: it proves something only if its content is what stands.
+func (v ackView) enforces(ack store.Ack, changedAt int64) bool {
+	known := ack.Sequence <= v.published.Sequence || ack.Revision == v.published.Revision
+	return changedAt > 0 && ack.Sequence >= changedAt && known
 }
 
 // live reports whether a pod is ready and its sidecar speaks.
@@ -91,7 +101,7 @@ func (r *podReport) judge(pod podView, changedAt int64, acks ackView) {
 	if speaks && ack.BreakerOpen {
 		r.degraded++
 	}
-	enforces := pod.injected && speaks && changedAt > 0 && ack.Sequence >= changedAt
+	enforces := pod.injected && speaks && acks.enforces(ack, changedAt)
 	if enforces {
 		r.enforcing++
 	}
@@ -119,7 +129,7 @@ func whyMissing(pod podView, ack store.Ack, acknowledged, enforces, silent bool)
 		return v1alpha1.ReasonSidecarOutdated, fmt.Sprintf("the sidecar of pod %s (version %s) keeps its last rule set: %s; restart the pod to renew it",
 			pod.name, ack.Version, ack.Problem)
 	case !enforces && acknowledged:
-		return v1alpha1.ReasonPending, fmt.Sprintf("pod %s still runs an older rule set", pod.name)
+		return v1alpha1.ReasonPending, fmt.Sprintf("pod %s still runs another rule set", pod.name)
 	case !enforces:
 		return v1alpha1.ReasonPending, fmt.Sprintf("pod %s has not acknowledged a rule set yet", pod.name)
 	case ack.BreakerOpen:

@@ -48,6 +48,14 @@ func TestCountPods(t *testing.T) {
 			ack:        func(a *store.Ack) { a.Sequence = changedAt - 1 },
 			wantCounts: "1 1 0 0 1", wantReason: v1alpha1.ReasonPending,
 		},
+		"acknowledged one that was never published here": {
+			ack:        func(a *store.Ack) { a.Sequence, a.Revision = changedAt+2, "another" },
+			wantCounts: "1 1 0 0 1", wantReason: v1alpha1.ReasonPending,
+		},
+		"acknowledged what stands here, as another store numbered it": {
+			ack:        func(a *store.Ack) { a.Sequence, a.Revision = changedAt+2, "stands" },
+			wantCounts: "1 1 1 0 1",
+		},
 		"keeps an older one since it cannot read the newest": {
 			ack:        func(a *store.Ack) { a.Sequence, a.Problem = changedAt-1, store.ProblemUnsupportedFormat },
 			wantCounts: "1 1 0 0 1", wantReason: v1alpha1.ReasonSidecarOutdated,
@@ -124,7 +132,11 @@ func TestCountPods(t *testing.T) {
 			if tc.pod != nil {
 				tc.pod(&pod)
 			}
-			view := ackView{now: noon, listeningSince: noon.Add(-time.Hour), acks: map[string]store.Ack{}, lastSeen: map[string]time.Time{}}
+			view := ackView{
+				now: noon, listeningSince: noon.Add(-time.Hour),
+				acks: map[string]store.Ack{}, lastSeen: map[string]time.Time{},
+				published: store.Publication{Sequence: changedAt + 1, Revision: "stands"},
+			}
 			if tc.ack != nil {
 				ack := store.Ack{PodUID: "uid", PodName: "web-1", Sequence: changedAt, Version: "v1"}
 				tc.ack(&ack)
@@ -156,7 +168,7 @@ func TestWithoutPublicationNothingIsEnforced(t *testing.T) {
 	t.Parallel()
 	pod := podView{name: "web-1", uid: "uid", injected: true, readySince: noon.Add(-time.Hour)}
 	view := ackView{
-		now: noon, listeningSince: noon,
+		now: noon, listeningSince: noon, published: store.Publication{Sequence: 5},
 		acks:     map[string]store.Ack{"uid": {PodUID: "uid", Sequence: 5}},
 		lastSeen: map[string]time.Time{"uid": noon},
 	}

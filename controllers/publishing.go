@@ -4,10 +4,13 @@
 package controllers
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"maps"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/penstock-dev/penstock/internal/ruleset"
@@ -25,32 +28,42 @@ func (r *NamespaceReconciler) loadPublished(ctx context.Context, s *scope, m *me
 	if m.loaded || storeErr != nil && m.published != nil {
 		return nil
 	}
-	found, err := r.secrets.snapshot(ctx, s.name)
+	snapshot, err := r.secrets.snapshot(ctx, s.name)
 	if err != nil {
 		return err
 	}
+	found := []ruleset.Published{snapshot}
 	if storeErr == nil {
 		ctx, cancel := context.WithTimeout(ctx, storeTimeout)
 		defer cancel()
 		standing, err := live.Load(ctx, s.name)
-		if errors.Is(err, store.ErrCorrupt) {
+		if errors.Is(err, store.ErrCorrupt) || damaged(err) {
 			standing, err = ruleset.Published{}, nil
 		}
 		if err != nil {
 			r.stores.Failed(m.storeName, err)
 			return fmt.Errorf("load what is in force: %w", err)
 		}
-		if standing.Sequence >= found.Sequence {
-			found = standing
-		}
+		found = []ruleset.Published{standing, snapshot}
 	}
+	slices.SortStableFunc(found, func(a, b ruleset.Published) int { return cmp.Compare(b.Sequence, a.Sequence) })
 	m.published, m.inputs = nil, ""
-	if rs, err := ruleset.Decode(found.Body); found.Sequence > 0 && err == nil {
-		m.published = rs
+	for _, published := range found {
+		// One that is damaged makes way for an older one that is not. The Secret may
+		// be written by others: what is another namespace's is none of this one.
+		rs, err := ruleset.Decode(published.Body)
+		if published.Sequence > 0 && err == nil && rs.Namespace == s.name {
+			m.published = rs
+			break
+		}
 	}
 	m.loaded = storeErr == nil
 	return nil
 }
+
+// damaged reports whether a key of the namespace is of another type than was ever
+// written there. Redis tells it by this word only.
+func damaged(err error) bool { return err != nil && strings.Contains(err.Error(), "WRONGTYPE") }
 
 // standing is what the store had before a pass changed it.
 type standing struct {
@@ -68,7 +81,7 @@ func publish(ctx context.Context, live *liveStore, m *memory, rs *ruleset.RuleSe
 		m.tooLarge, m.tooLargeFor = nil, nil
 		return keep(ctx, live, m)
 	}
-	publication, err := live.Publish(ctx, rs)
+	publication, err := m.publishTo(ctx, live, rs)
 	switch {
 	case errors.Is(err, ruleset.ErrTooLarge):
 		m.tooLarge, m.tooLargeFor = err, rs
@@ -86,7 +99,7 @@ func keep(ctx context.Context, live *liveStore, m *memory) (standing, error) {
 	if m.published == nil {
 		return standing{}, nil
 	}
-	if m.publication.Sequence > 0 {
+	if m.publication.Sequence > 0 && !m.doubted {
 		head, err := live.Head(ctx, m.published.Namespace)
 		if err != nil {
 			return standing{}, err
@@ -95,12 +108,19 @@ func keep(ctx context.Context, live *liveStore, m *memory) (standing, error) {
 			return standing{live: head.LivePods}, nil
 		}
 	}
-	publication, err := live.Publish(ctx, m.published)
+	publication, err := m.publishTo(ctx, live, m.published)
 	if err != nil {
 		return standing{}, err
 	}
 	m.publication = publication
 	return standing{}, nil
+}
+
+// publishTo publishes with a sequence above all that the namespace had, wherever.
+func (m *memory) publishTo(ctx context.Context, live *liveStore, rs *ruleset.RuleSet) (store.Publication, error) {
+	m.newest = max(m.newest, m.publication.Sequence)
+	live.Surpass(rs.Namespace, m.newest)
+	return live.Publish(ctx, rs)
 }
 
 // setLive writes the live pods if others stand there.
@@ -124,7 +144,9 @@ func (r *NamespaceReconciler) readAcks(ctx context.Context, s *scope, m *memory,
 		m.listeningSince = now
 	}
 	var gone []string
+	m.doubted = false
 	for uid, ack := range acks {
+		m.doubted = m.doubted || ack.Problem == store.ProblemInvalidRuleSet
 		age := storeNow.Sub(ack.Time)
 		m.lastSeen[uid] = now.Add(-age)
 		if !s.podUIDs[uid] && age > pruneAfter {
@@ -135,5 +157,8 @@ func (r *NamespaceReconciler) readAcks(ctx context.Context, s *scope, m *memory,
 	if err := live.PruneAcks(ctx, s.name, gone); err != nil {
 		return ackView{}, err
 	}
-	return ackView{now: now, listeningSince: m.listeningSince, acks: acks, lastSeen: maps.Clone(m.lastSeen)}, nil
+	return ackView{
+		now: now, listeningSince: m.listeningSince, acks: acks,
+		published: m.publication, lastSeen: maps.Clone(m.lastSeen),
+	}, nil
 }

@@ -11,9 +11,8 @@ package controllers
 // +kubebuilder:rbac:groups=apps,resources=deployments;statefulsets;daemonsets,verbs=get;list;watch
 //
 // What it reports:
-// +kubebuilder:rbac:groups=ratelimit.penstock.dev,resources=ratelimitpolicies/status;clusterratelimitpolicies/status;ratelimitstores/status,verbs=get;update;patch
+// +kubebuilder:rbac:groups=ratelimit.penstock.dev,resources=ratelimitpolicies/status;clusterratelimitpolicies/status;ratelimitstores/status,verbs=patch
 // +kubebuilder:rbac:groups=events.k8s.io,resources=events,verbs=create;patch
-// +kubebuilder:rbac:groups="",resources=events,verbs=create;patch
 //
 // The Secret of each namespace with sidecars. Creation cannot be limited to a name
 // by RBAC; a ValidatingAdmissionPolicy does that.

@@ -16,6 +16,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/fields"
+	"k8s.io/apimachinery/pkg/labels"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -47,15 +48,21 @@ type scene struct {
 	ahead        atomic.Int64
 }
 
+// sceneLabel is on the stores that a scene's operator sees.
+const sceneLabel = "scene"
+
+// storeUsers are those of every store, as the scene's Secrets name them.
+var storeUsers = []string{
+	"operator on >operator-secret ~penstock:* &penstock:* +@all",
+	"sidecars on >sidecar-secret ~penstock:* &penstock:* +@all",
+}
+
 // newScene starts with an operator that runs and a store that answers.
 func newScene(t *testing.T) *scene {
 	t.Helper()
 	plane := sharedControlPlane(t)
 	s := &scene{t: t, client: plane.Client}
-	s.redis = redistest.Start(t, redistest.WithUsers(
-		"operator on >operator-secret ~penstock:* &penstock:* +@all",
-		"sidecars on >sidecar-secret ~penstock:* &penstock:* +@all",
-	))
+	s.redis = redistest.Start(t, redistest.WithUsers(storeUsers...))
 	s.rdb = s.redis.Client(t)
 	s.store = store.New(s.rdb, keys.DefaultPrefix)
 	s.namespace = plane.Namespace(t, map[string]string{v1alpha1.LabelInjection: "enabled"})
@@ -77,7 +84,7 @@ func (s *scene) storeObject() *v1alpha1.RateLimitStore {
 		return &v1alpha1.Credentials{SecretRef: v1alpha1.SecretReference{Name: s.namespace + "-" + user}}
 	}
 	return &v1alpha1.RateLimitStore{
-		ObjectMeta: metav1.ObjectMeta{Name: s.namespace},
+		ObjectMeta: metav1.ObjectMeta{Name: s.namespace, Labels: map[string]string{sceneLabel: s.namespace}},
 		Spec: v1alpha1.RateLimitStoreSpec{
 			Addresses: []string{s.redis.Addr()}, Isolation: v1alpha1.IsolationShared,
 			Credentials: secret("operator"), SidecarCredentials: secret("sidecar"),
@@ -125,9 +132,10 @@ func (s *scene) onlyThisScene() cache.Options {
 	options := controllers.CacheOptions()
 	options.DefaultNamespaces = map[string]cache.Config{s.namespace: {}}
 	onlyOwn := cache.ByObject{Field: fields.OneTermEqualSelector("metadata.name", s.namespace)}
-	for _, object := range []client.Object{&corev1.Namespace{}, &v1alpha1.RateLimitStore{}, &v1alpha1.ClusterRateLimitPolicy{}} {
+	for _, object := range []client.Object{&corev1.Namespace{}, &v1alpha1.ClusterRateLimitPolicy{}} {
 		options.ByObject[object] = onlyOwn
 	}
+	options.ByObject[&v1alpha1.RateLimitStore{}] = cache.ByObject{Label: labels.SelectorFromSet(labels.Set{sceneLabel: s.namespace})}
 	return options
 }
 

@@ -40,8 +40,9 @@ func Setup(mgr ctrl.Manager, options Options) (*SidecarSecrets, error) {
 	recorder := mgr.GetEventRecorder("penstock")
 	stores := NewStores(reader, uncached, options.Namespace)
 	secrets := NewSidecarSecrets(reader, uncached, writer, options.Namespace)
-	if err := mgr.Add(stores); err != nil {
-		return nil, fmt.Errorf("add the stores to the manager: %w", err)
+	identity := NewIdentity(uncached, writer, options.Namespace)
+	if err := errors.Join(mgr.Add(stores), mgr.Add(identity)); err != nil {
+		return nil, fmt.Errorf("add the stores and the identity to the manager: %w", err)
 	}
 	reconcilers := []struct {
 		name  string
@@ -49,7 +50,7 @@ func Setup(mgr ctrl.Manager, options Options) (*SidecarSecrets, error) {
 	}{
 		{"namespace", (&NamespaceReconciler{
 			reader: reader, writer: writer, stores: stores, secrets: secrets,
-			identity:     NewIdentity(uncached, writer, options.Namespace),
+			identity:     identity,
 			events:       recorder,
 			outageWrites: flowcontrol.NewTokenBucketPassiveRateLimiter(outageWritesPerSecond, outageWritesBurst),
 			memories:     newMemories(),

@@ -4,6 +4,7 @@
 package controllers_test
 
 import (
+	"bytes"
 	"slices"
 	"strings"
 	"testing"
@@ -13,6 +14,8 @@ import (
 
 	"github.com/penstock-dev/penstock/api/v1alpha1"
 	"github.com/penstock-dev/penstock/internal/keys"
+	"github.com/penstock-dev/penstock/internal/store"
+	"github.com/penstock-dev/penstock/test/redistest"
 )
 
 // soon is what "back within seconds" means.
@@ -43,6 +46,47 @@ func TestDeletedKeyIsBackWithinSeconds(t *testing.T) {
 		}
 		before = s.published().Sequence
 	}
+}
+
+func TestDamagedBodyIsMendedWhenASidecarMeetsIt(t *testing.T) {
+	t.Parallel()
+	s := newScene(t)
+	pod := s.pod("web-1")
+	s.policy("web")
+	eventually(t, "published rules", s.rules, []string{"web@1: 10"})
+	before := s.published().Sequence
+	if err := s.rdb.HSet(t.Context(), keys.Prefix(keys.DefaultPrefix).Rules(s.namespace), "body", "damaged").Err(); err != nil {
+		t.Fatal(err)
+	}
+	s.acknowledgeAs(pod, store.Ack{Problem: store.ProblemInvalidRuleSet})
+	within(t, soon, "a later publication", func() bool { return s.published().Sequence > before }, true)
+	if got, want := s.rules(), []string{"web@1: 10"}; !slices.Equal(got, want) {
+		t.Errorf("published rules are %q, want %q", got, want)
+	}
+}
+
+func TestKeysOfAnotherTypeMakeWay(t *testing.T) {
+	t.Parallel()
+	s := newScene(t)
+	pod := s.pod("web-1")
+	policy := s.policy("web")
+	eventually(t, "published rules", s.rules, []string{"web@1: 10"})
+	for _, key := range []string{keys.Prefix(keys.DefaultPrefix).Rules(s.namespace), keys.Prefix(keys.DefaultPrefix).Acks(s.namespace)} {
+		if err := s.rdb.Set(t.Context(), key, "put here by hand", 0).Err(); err != nil {
+			t.Fatal(err)
+		}
+		within(t, soon, "type of key "+key, func() bool { return s.rdb.Type(t.Context(), key).Val() != "string" }, true)
+		eventually(t, "published rules", s.rules, []string{"web@1: 10"})
+		s.acknowledge(pod)
+		eventually(t, "ready", func() string { return s.condition(policy, v1alpha1.ConditionReady) }, "True/Ready")
+	}
+	s.stopOperator()
+	rules := keys.Prefix(keys.DefaultPrefix).Rules(s.namespace)
+	if err := s.rdb.Set(t.Context(), rules, "put here by hand", 0).Err(); err != nil {
+		t.Fatal(err)
+	}
+	s.startOperator()
+	within(t, soon, "type of the rules after a restart", func() string { return s.rdb.Type(t.Context(), rules).Val() }, "hash")
 }
 
 func TestStoreOutageIsUnknownAndHeals(t *testing.T) {
@@ -94,6 +138,65 @@ func TestMissingStoreIsNamedUntilItComes(t *testing.T) {
 	policy := s.policy("web")
 	eventually(t, "ready without a store", func() string { return s.condition(policy, v1alpha1.ConditionReady) }, "False/StoreNotFound")
 	create(t, s.client, s.storeObject())
+	eventually(t, "ready", func() string { return s.condition(policy, v1alpha1.ConditionReady) }, "True/NoPods")
+}
+
+func TestRulesInAnotherStoreAreNewer(t *testing.T) {
+	t.Parallel()
+	s := newScene(t)
+	policy := s.policy("web")
+	eventually(t, "published rules", s.rules, []string{"web@1: 10"})
+	// As if the clock of this store were an hour ahead of the other's.
+	ahead := s.published().Sequence + time.Hour.Microseconds()
+	if err := s.rdb.HSet(t.Context(), keys.Prefix(keys.DefaultPrefix).Rules(s.namespace), "sequence", ahead).Err(); err != nil {
+		t.Fatal(err)
+	}
+	s.edit(policy, func(spec *v1alpha1.RateLimitPolicySpec) { spec.Rules[0].Limits[0].Requests = 20 })
+	eventually(t, "a publication ahead of time", func() bool { return s.published().Sequence > ahead }, true)
+
+	other := redistest.Start(t, redistest.WithUsers(storeUsers...))
+	s.editStore(func(spec *v1alpha1.RateLimitStoreSpec) { spec.Addresses = []string{other.Addr()} })
+	there := store.New(other.Client(t), keys.DefaultPrefix)
+	eventually(t, "a newer publication in the other store", func() bool {
+		published, err := there.Load(t.Context(), s.namespace)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return published.Sequence > ahead
+	}, true)
+	eventually(t, "address for sidecars", func() bool { return bytes.Contains(s.secret().Data["store.json"], []byte(other.Addr())) }, true)
+	eventually(t, "ready", func() string { return s.condition(policy, v1alpha1.ConditionReady) }, "True/NoPods")
+}
+
+func TestNamespaceMovesToTheStoreOfItsLabel(t *testing.T) {
+	t.Parallel()
+	s := newScene(t)
+	policy := s.policy("web")
+	eventually(t, "published rules", s.rules, []string{"web@1: 10"})
+	other := redistest.Start(t, redistest.WithUsers(storeUsers...))
+	second := s.storeObject()
+	second.Name += "-second"
+	second.Spec.Addresses = []string{other.Addr()}
+	create(t, s.client, second)
+	there := store.New(other.Client(t), keys.DefaultPrefix)
+	stands := func() bool {
+		published, err := there.Load(t.Context(), s.namespace)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return published.Sequence > 0
+	}
+
+	s.label(v1alpha1.LabelStore, second.Name)
+	eventually(t, "rules in the second store", stands, true)
+	eventually(t, "rules in the first store", s.rules, nil)
+	eventually(t, "address for sidecars", func() bool { return bytes.Contains(s.secret().Data["store.json"], []byte(other.Addr())) }, true)
+	eventually(t, "store in status", func() string { return s.read(policy).Status.Effective.Store }, second.Name)
+
+	s.label(v1alpha1.LabelStore, "nowhere")
+	eventually(t, "ready", func() string { return s.condition(policy, v1alpha1.ConditionReady) }, "False/StoreNotFound")
+	s.label(v1alpha1.LabelStore, s.namespace)
+	eventually(t, "rules in the first store again", s.rules, []string{"web@1: 10"})
 	eventually(t, "ready", func() string { return s.condition(policy, v1alpha1.ConditionReady) }, "True/NoPods")
 }
 

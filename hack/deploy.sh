@@ -32,6 +32,9 @@ delete)
   # The webhook goes first, so that no pod waits for an operator that is gone.
   $kubectl delete --ignore-not-found mutatingwebhookconfiguration penstock
   $kubectl delete --ignore-not-found -k "$overlay"
+  # What the operator put beside the apps: it is not there any more to take it back.
+  $kubectl delete secret --all-namespaces --ignore-not-found --field-selector=metadata.name=penstock-sidecar \
+    --selector=app.kubernetes.io/managed-by=penstock
   ;;
 *)
   echo "deploy.sh: unknown verb $verb; it is apply or delete" >&2

@@ -25,7 +25,7 @@ if [ -z "$(major)" ] && [ -z "${REDIS_SERVER:-}" ] && [ "$(id -u)" = 0 ] && comm
   apt-get install -y -qq --no-install-recommends redis-server >/dev/null
 fi
 
-found=$(major)
+found=$(major || true) # a server that is not there is said below
 if [ -z "$found" ] || [ "$found" -lt 7 ]; then
   cat >&2 <<TXT
 redis-server >= 7 is needed, found ${found:-none}.

@@ -9,6 +9,9 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
 	"strconv"
 	"testing"
 	"time"
@@ -16,8 +19,12 @@ import (
 	"github.com/onsi/gomega"
 	admissionv1 "k8s.io/api/admissionregistration/v1"
 	corev1 "k8s.io/api/core/v1"
+	eventsv1 "k8s.io/api/events/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/tools/clientcmd"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/penstock-dev/penstock/api/v1alpha1"
@@ -31,8 +38,9 @@ const (
 	look     = 200 * time.Millisecond
 )
 
-// TestOperatorServesEverything runs the whole operator on a real API server: the
-// store in memory, a policy that is published to it, and a pod that is admitted.
+// TestOperatorServesEverything runs the whole operator on a real API server, with
+// the rights that config/rbac gives it: the store in memory, a policy that is
+// published to it, a pod that is admitted, and a namespace that leaves.
 func TestOperatorServesEverything(t *testing.T) {
 	t.Parallel()
 	plane := controlplane.Start(t, controlplane.Options{})
@@ -85,6 +93,31 @@ func TestOperatorServesEverything(t *testing.T) {
 	if err := plane.Client.Get(t.Context(), client.ObjectKey{Namespace: "shop", Name: v1alpha1.SidecarSecretName}, secret); err != nil {
 		t.Errorf("the Secret that the pod mounts: %v", err)
 	}
+	g.Eventually(func() (int, error) {
+		events := &eventsv1.EventList{}
+		err := plane.Client.List(t.Context(), events, client.InNamespace("shop"))
+		return len(events.Items), err
+	}, patience, look).Should(gomega.BeNumerically(">", 0), "events in the namespace")
+	leave(t, plane.Client)
+	g.Eventually(func() bool {
+		return apierrors.IsNotFound(plane.Client.Get(t.Context(), client.ObjectKeyFromObject(secret), secret))
+	}, patience, look).Should(gomega.BeTrue(), "no Secret in a namespace without sidecars")
+}
+
+// leave takes the namespace out of injection, with its policy and pods.
+func leave(t *testing.T, writer client.Client) {
+	t.Helper()
+	namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "shop"}}
+	unlabel := client.RawPatch(types.MergePatchType, []byte(`{"metadata":{"labels":{"`+v1alpha1.LabelInjection+`":null}}}`))
+	for what, err := range map[string]error{
+		"unlabel":       writer.Patch(t.Context(), namespace, unlabel),
+		"delete policy": writer.Delete(t.Context(), &v1alpha1.RateLimitPolicy{ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: "web"}}),
+		"delete pods":   writer.DeleteAllOf(t.Context(), &corev1.Pod{}, client.InNamespace("shop"), client.GracePeriodSeconds(0)),
+	} {
+		if err != nil {
+			t.Fatalf("%s: %v", what, err)
+		}
+	}
 }
 
 // startOperator runs an operator on free ports until the test ends.
@@ -93,9 +126,10 @@ func startOperator(t *testing.T, plane *controlplane.ControlPlane) *options {
 	if err := plane.Client.Create(t.Context(), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: defaultNamespace}}); err != nil {
 		t.Fatal(err)
 	}
+	applyRights(t, plane)
 	ports := freePorts(t, 3)
 	o, err := parseFlags([]string{
-		"--kubeconfig=" + plane.Kubeconfig(t), "--sidecar-image=example/sidecar", "--leader-elect",
+		"--kubeconfig=" + operatorKubeconfig(t, plane), "--sidecar-image=example/sidecar", "--leader-elect",
 		"--embedded-store=127.0.0.1:" + ports[0], "--webhook-port=" + ports[1],
 		"--health-probe-bind-address=127.0.0.1:" + ports[2], "--metrics-bind-address=0",
 	}, func(string) string { return "" }, io.Discard)
@@ -112,6 +146,46 @@ func startOperator(t *testing.T, plane *controlplane.ControlPlane) *options {
 		}
 	})
 	return o
+}
+
+// applyRights installs config/rbac.
+func applyRights(t *testing.T, plane *controlplane.ControlPlane) {
+	t.Helper()
+	root, err := controlplane.Root()
+	if err != nil {
+		t.Fatal(err)
+	}
+	build := exec.CommandContext(t.Context(), "go", "tool", "-modfile=go.tool.mod", "kustomize", "build", "config/rbac")
+	build.Dir = root
+	manifests, err := build.Output()
+	if err != nil {
+		t.Fatalf("kustomize build config/rbac: %v", err)
+	}
+	path := filepath.Join(t.TempDir(), "rbac.yaml")
+	if err := os.WriteFile(path, manifests, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := plane.Kubectl(t, "apply", "--server-side", "-f", path); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// operatorKubeconfig connects as the operator's service account.
+func operatorKubeconfig(t *testing.T, plane *controlplane.ControlPlane) string {
+	t.Helper()
+	path := plane.Kubeconfig(t)
+	config, err := clientcmd.LoadFromFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, user := range config.AuthInfos {
+		user.Impersonate = "system:serviceaccount:" + defaultNamespace + ":penstock-manager"
+		user.ImpersonateGroups = []string{"system:serviceaccounts", "system:serviceaccounts:" + defaultNamespace, "system:authenticated"}
+	}
+	if err := clientcmd.WriteToFile(*config, path); err != nil {
+		t.Fatal(err)
+	}
+	return path
 }
 
 func freePorts(t *testing.T, count int) []string {

@@ -36,7 +36,9 @@ func loadPolicies(files []string, namespace string) (*loaded, error) {
 		problems = append(problems, err)
 		l.documents = append(l.documents, documents...)
 	}
-	if err := errors.Join(problems...); err != nil {
+	if err := errors.Join(problems...); errors.Is(err, errUnreadable) {
+		return nil, err
+	} else if err != nil {
 		return nil, fmt.Errorf("%w:\n%w", errInvalidPolicy, err)
 	}
 	namespace, err := l.settleNames(namespace)

@@ -23,6 +23,9 @@ import (
 // errInvalidPolicy marks errors of policy files.
 var errInvalidPolicy = errors.New("invalid policy")
 
+// errUnreadable marks policy files that cannot be read at all.
+var errUnreadable = errors.New("read policy file")
+
 // document is one policy of a file.
 type document struct {
 	file   string
@@ -47,7 +50,7 @@ func fileError(file string, err error) error {
 func readPolicies(file string) ([]*document, error) {
 	text, err := os.ReadFile(file)
 	if err != nil {
-		return nil, fmt.Errorf("read policy file: %w", err)
+		return nil, fmt.Errorf("%w: %w", errUnreadable, err)
 	}
 	var documents []*document
 	decoder := yaml.NewDecoder(bytes.NewReader(text))

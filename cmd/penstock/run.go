@@ -14,6 +14,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/redis/go-redis/v9"
 	"github.com/spf13/cobra"
 
 	"github.com/penstock-dev/penstock/internal/match"
@@ -52,6 +53,9 @@ func newRunCommand() *cobra.Command {
 			if _, err := portOf(flags.upstream); err != nil {
 				return usageError(cmd, err)
 			}
+			if flags.upstream == "http://"+flags.listen {
+				return usageError(cmd, fmt.Errorf("--upstream %s is --listen itself, so requests would go round in circles: name the app, or listen elsewhere", flags.upstream))
+			}
 			if flags.timeout <= 0 {
 				return usageError(cmd, fmt.Errorf("--store-timeout %v is not a wait: write one such as 25ms", flags.timeout))
 			}
@@ -78,8 +82,16 @@ func newRunCommand() *cobra.Command {
 	return command
 }
 
+// quiet drops the lines of the Redis client: what matters in them is an error of
+// the call that met it.
+type quiet struct{}
+
+func (quiet) Printf(context.Context, string, ...any) {}
+
 // run serves until ctx ends.
 func run(ctx context.Context, flags *runFlags, stdout, stderr io.Writer) error {
+	logger := slog.New(slog.NewTextHandler(stderr, &slog.HandlerOptions{Level: slog.LevelWarn}))
+	redis.SetLogger(quiet{})
 	policies, err := loadPolicies(flags.policies, flags.namespace)
 	if err != nil {
 		return err
@@ -93,7 +105,6 @@ func run(ctx context.Context, flags *runFlags, stdout, stderr io.Writer) error {
 	if err != nil {
 		return err
 	}
-	logger := slog.New(slog.NewTextHandler(stderr, &slog.HandlerOptions{Level: slog.LevelWarn}))
 	metrics := proxy.NewMetrics()
 	server, err := proxy.New(
 		[]proxy.Port{{Listen: []string{flags.listen}, AppPort: port, Upstream: flags.upstream}},

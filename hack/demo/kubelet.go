@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net"
 	"os"
 	"path/filepath"
 	"strings"
@@ -24,6 +25,8 @@ type kubelet struct {
 	processes *processes
 	bin       string
 	scratch   string
+	// holders keep the pods' addresses from other demos.
+	holders []net.Listener
 }
 
 // replica is a pod that runs.
@@ -49,7 +52,7 @@ func (k *kubelet) runPods(ctx context.Context, namespace string) ([]replica, err
 	}
 	var replicas []replica
 	for i := range pods.Items {
-		running, err := k.runPod(ctx, &pods.Items[i], fmt.Sprintf("127.0.0.%d", i+2))
+		running, err := k.runPod(ctx, &pods.Items[i])
 		if err != nil {
 			return nil, fmt.Errorf("pod %s: %w", pods.Items[i].Name, err)
 		}
@@ -58,11 +61,23 @@ func (k *kubelet) runPods(ctx context.Context, namespace string) ([]replica, err
 	return replicas, nil
 }
 
-func (k *kubelet) runPod(ctx context.Context, pod *corev1.Pod, address string) (replica, error) {
+// release gives the pods' addresses back.
+func (k *kubelet) release() {
+	for _, holder := range k.holders {
+		holder.Close()
+	}
+}
+
+func (k *kubelet) runPod(ctx context.Context, pod *corev1.Pod) (replica, error) {
 	sidecar, err := nativeSidecar(pod)
 	if err != nil {
 		return replica{}, err
 	}
+	address, holder, err := holdAddress(pod.Spec.Containers[0].Ports[0].ContainerPort)
+	if err != nil {
+		return replica{}, err
+	}
+	k.holders = append(k.holders, holder)
 	pod.Status.PodIP, pod.Status.PodIPs = address, []corev1.PodIP{{IP: address}}
 	pod.Status.HostIP = "127.0.0.1"
 	volumes, err := k.mount(ctx, pod)
@@ -74,13 +89,13 @@ func (k *kubelet) runPod(ctx context.Context, pod *corev1.Pod, address string) (
 	if err := k.runContainer(pod, sidecar, "sidecar", volumes); err != nil {
 		return replica{}, err
 	}
-	if err := waitFor(ctx, pod, sidecar, sidecar.StartupProbe); err != nil {
+	if err := k.waitFor(ctx, pod, sidecar, sidecar.StartupProbe); err != nil {
 		return replica{}, err
 	}
 	if err := k.runContainer(pod, &pod.Spec.Containers[0], "demo/echo", volumes); err != nil {
 		return replica{}, err
 	}
-	if err := waitFor(ctx, pod, sidecar, sidecar.ReadinessProbe); err != nil {
+	if err := k.waitFor(ctx, pod, sidecar, sidecar.ReadinessProbe); err != nil {
 		return replica{}, err
 	}
 	if err := k.reportReady(ctx, pod); err != nil {
@@ -171,13 +186,16 @@ func describe(pod *corev1.Pod, sidecar *corev1.Container) (replica, error) {
 	return found, nil
 }
 
-// waitFor polls a probe until it passes.
-func waitFor(ctx context.Context, pod *corev1.Pod, container *corev1.Container, probe *corev1.Probe) error {
+// waitFor polls a probe until it passes, or a container of the pod has ended.
+func (k *kubelet) waitFor(ctx context.Context, pod *corev1.Pod, container *corev1.Container, probe *corev1.Probe) error {
 	if probe == nil || probe.HTTPGet == nil {
 		return fmt.Errorf("container %s: an HTTP probe was expected", container.Name)
 	}
 	url := fmt.Sprintf("http://%s:%d%s", pod.Status.PodIP, probe.HTTPGet.Port.IntValue(), probe.HTTPGet.Path)
 	err := wait.PollUntilContextTimeout(ctx, 50*time.Millisecond, 30*time.Second, true, func(ctx context.Context) (bool, error) {
+		if err := k.processes.firstEnded(pod.Name + "/"); err != nil {
+			return false, err
+		}
 		return succeeds(ctx, url), nil
 	})
 	if err != nil {

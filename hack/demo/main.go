@@ -38,11 +38,14 @@ type options struct {
 
 func main() {
 	var o options
-	flag.IntVar(&o.limit, "limit", 10, fmt.Sprintf("requests per hour that the policy admits, 1 to %d", maxLimit))
-	flag.IntVar(&o.requests, "requests", 15, fmt.Sprintf("requests to send, 1 to %d", maxRequests))
-	flag.StringVar(&o.bin, "bin", "bin", "folder with the built programs")
-	flag.Parse()
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	// A set of its own: libraries have put flags of theirs into flag.CommandLine.
+	flags := flag.NewFlagSet("demo", flag.ExitOnError)
+	flags.IntVar(&o.limit, "limit", 10, fmt.Sprintf("requests per hour that the policy admits, 1 to %d; make demo LIMIT=…", maxLimit))
+	flags.IntVar(&o.requests, "requests", 15, fmt.Sprintf("requests to send, 1 to %d; make demo REQUESTS=…", maxRequests))
+	flags.StringVar(&o.bin, "bin", "bin", "folder with the built programs")
+	_ = flags.Parse(os.Args[1:]) // exits by itself
+	// A terminal that is closed sends SIGHUP.
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
 	defer stop()
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
@@ -107,16 +110,28 @@ func run(ctx context.Context, o options) (err error) {
 
 	say("standing in for the kubelet: running the pods' containers as local processes")
 	kubelet := newKubelet(cluster.client, processes, o.bin, scratch)
+	defer kubelet.release()
 	replicas, err := kubelet.runPods(ctx, "shop")
 	if err != nil {
 		return err
 	}
 
 	say("waiting until the policy is in force in every replica")
-	if err := cluster.kubectl(ctx, os.Stdout, "-n", "shop", "wait", "--for=condition=Ready", "--timeout=60s", "rlpol/storefront"); err != nil {
+	if err := waitUntilInForce(ctx, cluster, len(replicas)); err != nil {
 		return err
 	}
 	return show(ctx, o, cluster, replicas)
+}
+
+// waitUntilInForce waits for all replicas. Ready alone asks it of the ready pods,
+// and the operator may not have heard yet that the last one is.
+func waitUntilInForce(ctx context.Context, c *cluster, replicas int) error {
+	for _, condition := range []string{"condition=Ready", fmt.Sprintf("jsonpath={.status.pods.summary}=%d/%[1]d", replicas)} {
+		if err := c.kubectl(ctx, os.Stdout, "-n", "shop", "wait", "--for="+condition, "--timeout=60s", "rlpol/storefront"); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func say(step string) { fmt.Println("==>", step) }

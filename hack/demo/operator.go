@@ -95,17 +95,3 @@ func waitForOperator(ctx context.Context, c client.Client, health string) error 
 	}
 	return nil
 }
-
-// freeAddresses finds loopback addresses on which nothing listens.
-func freeAddresses(count int) ([]string, error) {
-	var addresses []string
-	for range count {
-		listener, err := net.Listen("tcp", "127.0.0.1:0")
-		if err != nil {
-			return nil, fmt.Errorf("find a free port: %w", err)
-		}
-		defer listener.Close()
-		addresses = append(addresses, listener.Addr().String())
-	}
-	return addresses, nil
-}

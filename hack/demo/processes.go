@@ -59,6 +59,22 @@ func (p *processes) start(name, program string, arguments, environment []string)
 	return nil
 }
 
+// firstEnded says which process of those whose names begin so has ended by itself.
+func (p *processes) firstEnded(prefix string) error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, running := range p.running {
+		select {
+		case <-running.ended:
+			if strings.HasPrefix(running.name, prefix) {
+				return fmt.Errorf("%s has ended: %s", running.name, running.command.ProcessState)
+			}
+		default:
+		}
+	}
+	return nil
+}
+
 // stopAll ends the processes, the newest first.
 func (p *processes) stopAll() {
 	p.mu.Lock()

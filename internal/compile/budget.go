@@ -10,8 +10,7 @@ import (
 	"github.com/penstock-dev/penstock/internal/ruleset"
 )
 
-// maxLimitsPerRequest bounds the work that one request can cause in the store.
-const maxLimitsPerRequest = 32
+const maxLimitsPerRequest = ruleset.MaxLimitsPerRequest
 
 // maxMethodsApart bounds the work of telling methods apart. HTTP and WebDAV
 // together have some forty; a group with more counts them all as overlapping.

@@ -11,8 +11,9 @@ import (
 	"github.com/penstock-dev/penstock/internal/ruleset"
 )
 
-// maxReadings is in how many ways a path may be understood: a request meets the
-// rules of each.
+// maxReadings is in how many ways a path is understood that is not made to be
+// misread: a request meets the rules of each. More readings need dot segments
+// besides other oddities; the sidecar refuses those that meet too many limits.
 const maxReadings = 4
 
 // pathTree adds up the limits of literal paths, by segment.

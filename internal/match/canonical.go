@@ -17,14 +17,22 @@ const upperHex = "0123456789ABCDEF"
 // decodeSeparators also escaped slashes, backslashes and semicolons are decoded.
 // With loose, path parameters are cut and case is folded.
 func normalise(path string, decodeSeparators, loose bool) string {
-	path = decode(path, decodeSeparators)
+	path = decode(path, slashes{escaped: decodeSeparators, back: true})
 	if loose {
 		path = foldCase(cutParameters(path))
 	}
 	return collapse(path)
 }
 
-func decode(path string, decodeSeparators bool) string {
+// slashes says what separates segments besides a slash.
+type slashes struct {
+	// escaped decodes an escaped slash and semicolon.
+	escaped bool
+	// back makes a backslash a slash, with escaped also an escaped one.
+	back bool
+}
+
+func decode(path string, separators slashes) string {
 	var out strings.Builder
 	out.Grow(len(path) + 8)
 	for i := 0; i < len(path); i++ {
@@ -35,9 +43,9 @@ func decode(path string, decodeSeparators bool) string {
 			i += 2
 		}
 		switch {
-		case c == '\\' && (!escaped || decodeSeparators):
+		case c == '\\' && separators.back && (!escaped || separators.escaped):
 			out.WriteByte('/')
-		case escaped && (c == '/' || c == ';') && !decodeSeparators:
+		case escaped && (c == '/' || c == ';') && !separators.escaped:
 			writeEscape(&out, c)
 		case isPathByte(c):
 			out.WriteByte(c)

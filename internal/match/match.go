@@ -37,7 +37,7 @@ type Result struct {
 }
 
 // Match finds the rules that a request meets. It gives an error that wraps
-// ErrBadPath if the path has no reading and a rule looks at paths.
+// ErrBadPath if the path has no reading, or too many, and a rule looks at paths.
 func (m *Matcher) Match(view View) (Result, error) {
 	request := request{view: view}
 	var result Result
@@ -62,7 +62,20 @@ func (m *Matcher) Match(view View) (Result, error) {
 			}
 		}
 	}
-	return result, nil
+	return result, result.checkSize()
+}
+
+// checkSize refuses a spelling with so many readings that the request meets more
+// limits than the compiler lets any path in its plain spelling meet.
+func (r *Result) checkSize() error {
+	limits := 0
+	for i := range r.Hits {
+		limits += len(r.Hits[i].Rule.Limits)
+	}
+	if limits > ruleset.MaxLimitsPerRequest {
+		return fmt.Errorf("%w: it can be read in ways that meet %d limits, at most %d are counted", ErrBadPath, limits, ruleset.MaxLimitsPerRequest)
+	}
+	return nil
 }
 
 // count adds a rule that the request meets to the result.

@@ -106,6 +106,30 @@ func TestBadPathOnlyWhereRulesLookAtPaths(t *testing.T) {
 	}
 }
 
+func TestSpellingThatMeetsTooManyLimitsIsRefused(t *testing.T) {
+	t.Parallel()
+	const spelling = "/a%2f../b/%2e%2e/c"
+	read, err := readPath(spelling, ruleset.PathLoose)
+	if err != nil {
+		t.Fatal(err)
+	}
+	// Each reading meets a rule of its own. Every one of them fits, all do not.
+	var rules []ruleset.Rule
+	for i, reading := range read.all() {
+		rules = append(rules, ruleset.Rule{
+			Name: string(rune('a' + i)), Limits: make([]ruleset.Limit, 8),
+			Matches: []ruleset.Match{{Path: &ruleset.PathMatch{Type: ruleset.PathExact, Value: reading}}},
+		})
+	}
+	matcher := mustCompile(t, rulesWith(rules...), nil)
+	if result, err := matcher.Match(get("/c")); err != nil || len(result.Hits) != 1 {
+		t.Errorf("plain spelling: %d rules, %v, want one", len(result.Hits), err)
+	}
+	if _, err := matcher.Match(get(spelling)); !errors.Is(err, ErrBadPath) {
+		t.Errorf("spelling that meets %d limits: %v, want ErrBadPath", 8*len(rules), err)
+	}
+}
+
 func TestPolicySelectsPodAndPort(t *testing.T) {
 	t.Parallel()
 	rs := rulesWith(ruleset.Rule{Name: "all"})

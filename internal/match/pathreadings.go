@@ -6,36 +6,49 @@ package match
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/penstock-dev/penstock/internal/ruleset"
 )
 
-// ErrBadPath says that a path has a malformed escape or a NUL, so that no two
-// programs need read it alike.
+// ErrBadPath says that a path has a malformed escape or a NUL, or so odd a
+// spelling that it cannot be told which rules the app's reading of it meets.
 var ErrBadPath = errors.New("malformed path")
 
-// maxReadings is how many readings a path has at most: with escaped separators
-// decoded, dot segments resolved after that or before; with escaped separators
-// kept, dot segments resolved or left alone.
-const maxReadings = 4
+// maxOddPathBytes is how long a path may be that is not its own only reading:
+// reading one takes time in proportion, a dozen times over.
+const maxOddPathBytes = 16 << 10
+
+// fewReadings is how many readings are kept without allocating: nearly every path
+// has one.
+const fewReadings = 4
 
 // readings are the ways in which an app may understand a path, each in canonical
-// form and each once.
+// form (some with dot segments) and each once.
 type readings struct {
-	paths [maxReadings]string
+	few   [fewReadings]string
 	count int
+	// many are all readings where they are more than few.
+	many []string
 }
 
-func (r *readings) all() []string { return r.paths[:r.count] }
+func (r *readings) all() []string {
+	if r.many != nil {
+		return r.many
+	}
+	return r.few[:r.count]
+}
 
 func (r *readings) add(path string) {
-	for _, known := range r.all() {
-		if known == path {
-			return
-		}
+	if slices.Contains(r.all(), path) {
+		return
 	}
-	r.paths[r.count] = path
+	if r.count < fewReadings {
+		r.few[r.count] = path
+	} else {
+		r.many = append(slices.Clone(r.all()), path)
+	}
 	r.count++
 }
 
@@ -51,14 +64,57 @@ func readPath(path string, matching ruleset.PathMatching) (readings, error) {
 	if err := checkEscapes(path); err != nil {
 		return result, err
 	}
-	decoded, kept := normalise(path, true, loose), normalise(path, false, loose)
-	result.add(finish(resolveDots(decoded), loose))
-	result.add(finish(normalise(resolveDots(path), true, loose), loose))
-	result.add(finish(resolveDots(kept), loose))
-	// Routers of many frameworks resolve no dot segments at all: to them
-	// /a/../b is below /a.
-	result.add(finish(kept, loose))
+	if len(path) > maxOddPathBytes {
+		return result, fmt.Errorf("%w: %d bytes with escapes, dot segments or the like, at most %d are read", ErrBadPath, len(path), maxOddPathBytes)
+	}
+	result.addReadings(path, loose)
+	if rest, hasHost := withoutHost(path); hasHost {
+		result.addReadings(rest, loose)
+	}
 	return result, nil
+}
+
+// addReadings adds what apps may make of a path. They decode escaped separators
+// or keep them, they resolve dot segments or, as routers of many frameworks, do
+// not, and something before may have resolved them already: a URL parser, to which
+// empty segments and path parameters are segments too, or a file server, to which
+// a backslash may be a letter.
+func (r *readings) addReadings(path string, loose bool) {
+	r.addDecoded(path, loose)
+	decoded := decode(path, slashes{escaped: true, back: true})
+	if !strings.Contains(decoded, "/.") {
+		return
+	}
+	for _, before := range []string{
+		path, decode(path, slashes{back: true}), decoded, decode(path, slashes{escaped: true}),
+	} {
+		r.addDecoded(resolveDots(before), loose)
+		r.addDecoded(resolveDots(collapse(before)), loose)
+	}
+}
+
+func (r *readings) addDecoded(path string, loose bool) {
+	decoded, kept := normalise(path, true, loose), normalise(path, false, loose)
+	r.add(finish(resolveDots(decoded), loose))
+	r.add(finish(decoded, loose))
+	r.add(finish(resolveDots(kept), loose))
+	r.add(finish(kept, loose))
+}
+
+// withoutHost returns the path of a target that begins with two slashes, to those
+// who read it as a reference: "//host/path", in which more slashes and backslashes
+// may precede the host.
+func withoutHost(path string) (rest string, hasHost bool) {
+	const separators = `/\`
+	host := strings.TrimLeft(path, separators)
+	if len(path)-len(host) < 2 {
+		return "", false
+	}
+	end := strings.IndexAny(host, separators)
+	if end < 0 {
+		return "/", true
+	}
+	return host[end:], true
 }
 
 // isPlain reports whether a path is its own and only reading. It is the fast

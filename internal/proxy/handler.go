@@ -33,20 +33,8 @@ func (p *portHandler) ServeHTTP(w http.ResponseWriter, request *http.Request) {
 		p.server.tunnels.Add(-tunnels)
 		p.server.metrics.requestSeconds.Observe(time.Since(started).Seconds())
 	}()
-	if request.Method == http.MethodConnect {
-		// A tunnel would carry any number of requests past the limits.
-		writeAnswer(writer, problemAnswer(problem{
-			Title: "Tunnels are not forwarded", Status: http.StatusMethodNotAllowed,
-			Detail: "CONNECT is for forward proxies; this is the way to an application.",
-		}))
-		return
-	}
-	if _, ok := match.OriginForm(request.RequestURI); !ok {
-		// Such as "http:/login", which net/http reads and others do not.
-		writeAnswer(writer, problemAnswer(problem{
-			Title: "Malformed request target", Status: http.StatusBadRequest,
-			Detail: "The request target is neither a path nor an http or https URL.",
-		}))
+	if refusal, ok := unservable(request); !ok {
+		writeAnswer(writer, refusal)
 		return
 	}
 	rules, err := p.server.gate.await(request.Context())
@@ -62,6 +50,35 @@ func (p *portHandler) ServeHTTP(w http.ResponseWriter, request *http.Request) {
 	p.forward.ServeHTTP(writer, request)
 }
 
+// unservable returns the answer to a request that is for no app, and false.
+func unservable(request *http.Request) (answer, bool) {
+	refused := problem{}
+	switch _, known := match.OriginForm(request.RequestURI); {
+	case request.ProtoMajor != 1:
+		// The preface of HTTP/2, which net/http leaves to handlers; its frames
+		// would go to the app as a body.
+		refused = problem{
+			Title: "HTTP version not supported", Status: http.StatusHTTPVersionNotSupported,
+			Detail: "Only HTTP/1.1 is forwarded here.",
+		}
+	case request.Method == http.MethodConnect:
+		// A tunnel would carry any number of requests past the limits.
+		refused = problem{
+			Title: "Tunnels are not forwarded", Status: http.StatusMethodNotAllowed,
+			Detail: "CONNECT is for forward proxies; this is the way to an application.",
+		}
+	case !known:
+		// Such as "http:/login", which net/http reads and others do not.
+		refused = problem{
+			Title: "Malformed request target", Status: http.StatusBadRequest,
+			Detail: "The request target is neither a path nor an http or https URL.",
+		}
+	default:
+		return answer{}, true
+	}
+	return problemAnswer(refused), false
+}
+
 // admit reports whether a request may pass, and has answered it if not.
 func (p *portHandler) admit(writer *answerWriter, request *http.Request, rules *Rules) bool {
 	found, err := rules.Matcher.Match(&requestView{request: request, appPort: p.appPort})
@@ -70,7 +87,7 @@ func (p *portHandler) admit(writer *answerWriter, request *http.Request, rules *
 		// The only error that there is: match.ErrBadPath.
 		writeAnswer(writer, problemAnswer(problem{
 			Title: "Malformed path", Status: http.StatusBadRequest,
-			Detail: "The path has an escape that is not % and two hex digits, or a NUL. A limit here depends on the path.",
+			Detail: "The path has an escape that is not % and two hex digits, a NUL, or so odd a spelling that it cannot be told what it means. A limit here depends on the path.",
 		}))
 		return false
 	case found.Denied != nil:

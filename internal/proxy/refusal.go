@@ -114,10 +114,13 @@ func limitNames(limits []*limiter.LimitState) []string {
 func quotaDetail(state *limiter.LimitState, never bool, retryAfter int64) string {
 	if never {
 		return fmt.Sprintf("This request counts as more than limit %q ever holds (%d). Trying again will not help.",
-			limitName(state), max(state.Burst, state.Requests))
+			limitName(state), state.Burst)
 	}
-	return fmt.Sprintf("Limit %q allows %s per %s, and that is used up. Try again in %s.",
-		limitName(state), amount(state.Requests, "request"), periodText(state), amount(retryAfter, "second"))
+	allowed := amount(state.Requests, "request") + " per " + periodText(state)
+	if state.Burst != state.Requests {
+		allowed += fmt.Sprintf(", at most %d at once", state.Burst)
+	}
+	return fmt.Sprintf("Limit %q allows %s, and that is used up. Try again in %s.", limitName(state), allowed, amount(retryAfter, "second"))
 }
 
 func amount(n int64, unit string) string {

@@ -55,7 +55,7 @@ func (f *limitFields) draft03Limit() string {
 // capacityText is the most that can be left of a limit, so that what remains is
 // never above it.
 func capacityText(state *limiter.LimitState) string {
-	return integerText(max(state.Burst, state.Requests))
+	return integerText(state.Burst)
 }
 
 func integerText(n int64) string { return string(appendInteger(nil, n)) }

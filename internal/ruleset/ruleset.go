@@ -7,6 +7,10 @@ package ruleset
 // keeps the rule set that it runs and acknowledges UnsupportedFormat.
 const Format = 1
 
+// MaxLimitsPerRequest is how many limits one request may meet: it bounds the work
+// that a request can cause in the store.
+const MaxLimitsPerRequest = 32
+
 // RuleSet is all compiled rules of one namespace. An empty one says that the
 // namespace has no rules, which differs from having no rule set at all.
 type RuleSet struct {

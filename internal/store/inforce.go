@@ -80,13 +80,21 @@ func (f *InForce) standing() Standing {
 	return Standing{Sequence: f.current.Sequence, Revision: f.current.Revision, Problem: f.problem}
 }
 
-// Offer puts a snapshot in force, unless something as new was seen already.
+// Offer puts a snapshot in force, unless something as new was seen already. One
+// that cannot be read does not count as seen: its copy in the store may be good.
 func (f *InForce) Offer(published ruleset.Published) error {
 	if published.Sequence < 1 {
 		return nil
 	}
 	found := head{sequence: published.Sequence, revision: published.Revision, format: ruleset.Format}
-	return f.accept(found, func() []byte { return published.Body })
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	seen := f.seen
+	err := f.take(found, func() []byte { return published.Body })
+	if err != nil {
+		f.seen = seen
+	}
+	return err
 }
 
 // wants reports whether a head is news, and whether its body is needed for it.
@@ -110,6 +118,11 @@ func (f *InForce) liveChanged(found head) bool {
 func (f *InForce) accept(found head, body func() []byte) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
+	return f.take(found, body)
+}
+
+// take is accept, for those who hold the lock.
+func (f *InForce) take(found head, body func() []byte) error {
 	if found.sequence <= f.seen && !f.liveChanged(found) {
 		return nil
 	}

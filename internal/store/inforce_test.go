@@ -210,6 +210,34 @@ func TestInForceIgnoresAnEmptySnapshot(t *testing.T) {
 	}
 }
 
+// TestInForceTakesFromTheStoreWhatASnapshotDamaged has a snapshot that somebody
+// edited by hand: the publication of its number is still good in the store.
+func TestInForceTakesFromTheStoreWhatASnapshotDamaged(t *testing.T) {
+	t.Parallel()
+	seen := &observer{}
+	f := NewInForce(shop, seen.events())
+	published := snapshot(t, 10, policies("web=a"))
+	damaged := published
+	damaged.Body = []byte("garbage")
+	if err := f.Offer(damaged); !errors.Is(err, ErrCorrupt) {
+		t.Fatalf("Offer of garbage = %v, want ErrCorrupt", err)
+	}
+	if standing := f.Standing(); standing.Problem != ProblemInvalidRuleSet {
+		t.Errorf("standing %+v, want the problem %s", standing, ProblemInvalidRuleSet)
+	}
+	found := head{sequence: published.Sequence, revision: published.Revision, format: ruleset.Format}
+	if news, body := f.wants(found); !news || !body {
+		t.Fatalf("wants = %v, %v: the store's copy is not read", news, body)
+	}
+	if err := f.accept(found, func() []byte { return published.Body }); err != nil {
+		t.Fatal(err)
+	}
+	want := Standing{Sequence: published.Sequence, Revision: published.Revision}
+	if diff := cmp.Diff(want, f.Standing()); diff != "" {
+		t.Errorf("standing (-want +got):\n%s", diff)
+	}
+}
+
 func TestInForceReadsNoBodyOfANewerFormat(t *testing.T) {
 	t.Parallel()
 	seen := &observer{}

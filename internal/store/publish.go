@@ -96,6 +96,11 @@ func (s *Store) standing(ctx context.Context, namespace string) (standing, error
 	return parseStanding(values)
 }
 
+// Surpass makes the next publication of a namespace newer than a sequence that it
+// had in another store, whose clock may have been ahead: sidecars that move over
+// take no older one.
+func (s *Store) Surpass(namespace string, sequence int64) { s.notePublished(namespace, sequence) }
+
 func (s *Store) lastPublished(namespace string) int64 {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -59,6 +59,9 @@ func (c *cluster) uninstall(t *testing.T) {
 		c.describe(t)
 	}
 	c.deploy(t, "delete")
+	if left := c.kubectl(t, "get", "secrets", "--all-namespaces", "-o", "name"); strings.Contains(left, "penstock-sidecar") {
+		t.Errorf("undeploy left a Secret beside the apps: %s", left)
+	}
 	for _, namespace := range []string{shop, "e2e-redis"} {
 		c.kubectl(t, "delete", "namespace", namespace, "--ignore-not-found", "--timeout=120s")
 	}
