@@ -33,6 +33,8 @@ var faults = []fault{
 	{"limiter: an old window taken for the one before", "internal/limiter/decide.lua",
 		"number == current - 1 and count or 0, 0", "count, 0", limiterTests, "TestModelAgreesOnEveryNumber"},
 	{"limiter: one request too many in a log", "internal/limiter/decide.lua",
+		"admits = cost <= requests - count", "admits = cost <= requests - count + 1", limiterTests, "TestModelAgreesOnEveryNumber"},
+	{"limiter: an entry worn off a moment early", "internal/limiter/decide.lua",
 		"elseif entry > edge then", "elseif entry > edge + 1 then", limiterTests, "TestModelAgreesOnEveryNumber"},
 	{"limiter: a log wears off a moment late", "internal/limiter/decide.lua",
 		"elseif newest <= edge then", "elseif newest < edge then", limiterTests, "TestModelAgreesOnEveryNumber"},

@@ -249,7 +249,7 @@ for i = 1, #KEYS do
       end
     end
     local count = size - low
-    admits = count + cost <= requests
+    admits = cost <= requests - count
     first, second, third, fourth = count, 0, 0, 0
     if count > 0 then
       -- Entries of a later time are left by a clock that stepped back; they count
