@@ -50,6 +50,12 @@ var faults = []fault{
 		"if spoilt || d.closed {", "if d.closed {", limiterTests, "TestALateReplyIsNeverReadByTheNext"},
 	{"limiter: one corrupt counter fails the batch", "internal/limiter/decide.lua",
 		"longest and -1 or", "", limiterTests, "TestACorruptCounterFailsOnlyItsRequestOfABatch"},
+	{"limiter: a refusal remembered too long", "internal/limiter/remembered.go",
+		"until: sent.Add(min(wait, rememberedFor))", "until: sent.Add(wait)", limiterTests, "TestAResetShowsWithinASecond"},
+	{"limiter: a refusal held against less", "internal/limiter/remembered.go",
+		"checks[i].Cost < known.cost || ", "", limiterTests, "TestARefusalIsRemembered"},
+	{"limiter: a refusal outlives its rule set", "internal/limiter/remembered.go",
+		"known.limit != checks[i].Limit || ", "", limiterTests, "TestARefusalIsRemembered"},
 
 	{"store: an older rule set put in force", "internal/store/inforce.go",
 		"if found.sequence <= f.seen && !f.liveChanged(found) {", "if false {", storeTests, "TestInForceNeverGoesBackToAnOlderSequence"},

@@ -132,6 +132,7 @@ func TestTheProbeWrites(t *testing.T) {
 	if err := admin.ReplicaOf(t.Context(), "NO", "ONE").Err(); err != nil {
 		t.Fatal(err)
 	}
+	awaitConnections(t, limiter)
 	if err := limiter.probe(t.Context(), "shop"); err != nil {
 		t.Errorf("a probe of a working store: %v", err)
 	}

@@ -24,7 +24,10 @@ const ages = 400 * 24 * time.Hour
 // limiters are all that decide by counting, on the real time.
 func limiters(t *testing.T) map[string]Decider {
 	t.Helper()
+	remembering := newRedis(t, clientOf(t, redistest.Start(t)).Options(), patience)
+	// One that remembers nothing, so that the script is asked every time.
 	onRedis := newRedis(t, clientOf(t, redistest.Start(t)).Options(), patience)
+	onRedis.remembered = nil
 	store, err := embedded.Start("127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
@@ -34,7 +37,8 @@ func limiters(t *testing.T) map[string]Decider {
 	t.Cleanup(func() { _ = client.Close() })
 	t.Cleanup(func() { requireExpiries(t, client) })
 	onEmbedded := newRedis(t, client.Options(), patience)
-	return map[string]Decider{"redis": onRedis, "embedded": onEmbedded, "memory": NewMemory(nil, 0)}
+	onEmbedded.remembered = nil
+	return map[string]Decider{"redis": onRedis, "redis, remembering refusals": remembering, "embedded": onEmbedded, "memory": NewMemory(nil, 0)}
 }
 
 // conforms runs a test on every limiter.

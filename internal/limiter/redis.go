@@ -34,6 +34,7 @@ type Redis struct {
 	dispatcher dispatcher
 	keeper     *redisconn.Keeper
 	breaker    breaker
+	remembered *remembered
 	// connected gets a value when a connection was made: a probe need not wait.
 	connected chan struct{}
 	closing   chan struct{}
@@ -48,7 +49,7 @@ var _ Decider = (*Redis)(nil)
 // is for the whole of a decision, waiting for a connection included. Close it.
 func NewRedis(options *redis.Options, prefix keys.Prefix, deadline time.Duration) *Redis {
 	r := &Redis{
-		prefix: prefix, deadline: deadline,
+		prefix: prefix, deadline: deadline, remembered: newRemembered(),
 		connected: make(chan struct{}, 1), closing: make(chan struct{}),
 	}
 	r.dispatcher.decide, r.dispatcher.ended = newScript(decideText), r.callEnded
@@ -75,7 +76,7 @@ func (r *Redis) Close() {
 	r.running.Wait()
 }
 
-// Decide asks the store. Its errors are those of the store, for which ErrorKind
+// Decide asks the store, unless it refused the same lately. Its errors are those of the store, for which ErrorKind
 // has a name, ErrBreakerOpen, or one about a limit out of range.
 func (r *Redis) Decide(ctx context.Context, namespace string, checks []Check) (Decision, error) {
 	if len(checks) == 0 {
@@ -83,6 +84,9 @@ func (r *Redis) Decide(ctx context.Context, namespace string, checks []Check) (D
 	}
 	began := time.Now()
 	checks = distinct(checks)
+	if decision, refused := r.remembered.decide(began, namespace, checks); refused {
+		return decision, nil
+	}
 	plans, err := plansFor(checks)
 	if err != nil {
 		return Decision{}, err
@@ -106,7 +110,11 @@ func (r *Redis) Decide(ctx context.Context, namespace string, checks []Check) (D
 	if err != nil {
 		return Decision{}, fmt.Errorf("decide in the store: %w", err)
 	}
-	return decisionOf(checks, plans, asked.stands, Store), nil
+	decision := decisionOf(checks, plans, asked.stands, Store)
+	if !decision.Allowed {
+		r.remembered.remember(namespace, checks, plans, asked.stands, asked.sent, time.Now())
+	}
+	return decision, nil
 }
 
 func (r *Redis) newRequest(ctx context.Context, began time.Time, namespace string, names []string, plans []plan) *request {
@@ -149,7 +157,7 @@ func (r *Redis) record(result outcome, namespace string) {
 	}
 }
 
-// sweep looks at idle connections until r is closed.
+// sweep looks at idle connections and old refusals until r is closed.
 func (r *Redis) sweep() {
 	ticker := time.NewTicker(sweepEvery)
 	defer ticker.Stop()
@@ -157,6 +165,7 @@ func (r *Redis) sweep() {
 		select {
 		case <-ticker.C:
 			r.dispatcher.sweep()
+			r.remembered.sweep(time.Now())
 		case <-r.closing:
 			return
 		}

@@ -39,6 +39,7 @@ func TestTheStoresClockDecides(t *testing.T) {
 	client := redis.NewClient(&redis.Options{Addr: store.Addr(), Protocol: 2})
 	t.Cleanup(func() { _ = client.Close() })
 	limiter := newRedis(t, client.Options(), patience)
+	limiter.remembered = nil
 	for name, check := range map[string]Check{
 		"bucket": tokenBucketOf("a", 1, 1, time.Hour), "window": fixedWindowOf("a", 1, time.Hour),
 	} {
@@ -190,6 +191,7 @@ func TestRefusalsAndLooksWriteNothing(t *testing.T) {
 	t.Parallel()
 	client := clientOf(t, redistest.Start(t))
 	limiter := newRedis(t, client.Options(), patience)
+	limiter.remembered = nil
 	for _, check := range []Check{tokenBucketOf("a", 1, 2, ages), fixedWindowOf("a", 2, ages)} {
 		decide(t, limiter, costing(check, 0))
 		if there, err := client.Exists(t.Context(), counterOf(check)).Result(); err != nil || there != 0 {

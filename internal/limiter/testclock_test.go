@@ -77,6 +77,8 @@ func clockedLimiters(t *testing.T) map[string]clocked {
 	client := clientOf(t, redistest.Start(t))
 	stepped := newRedis(t, client.Options(), patience)
 	stepped.dispatcher.decide = newScript(steppedTime + decideText)
+	// Refusals are remembered by the time that really passes.
+	stepped.remembered = nil
 	at := new(int64)
 	memory := NewMemory(func() time.Time { return time.UnixMicro(*at) }, 0)
 	return map[string]clocked{
