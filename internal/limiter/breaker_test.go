@@ -6,6 +6,9 @@ package limiter
 import (
 	"context"
 	"errors"
+	"fmt"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -93,6 +96,44 @@ func TestADeadStoreCostsNothingAndComesBack(t *testing.T) {
 	server.Resume()
 	requireCloses(t, limiter)
 	decide(t, limiter, check)
+}
+
+// TestAHangingStoreIsGivenUpSoon has many requests meet a store that hangs.
+func TestAHangingStoreIsGivenUpSoon(t *testing.T) {
+	t.Parallel()
+	const callers, deadline = 64, 100 * time.Millisecond
+	server := redistest.Start(t)
+	limiter := newRedis(t, sidecarOptions(t, server.Addr()), deadline)
+	var made, waited atomic.Int64
+	ended := limiter.dispatcher.ended
+	limiter.dispatcher.ended = func(c *call, err error) {
+		made.Add(1)
+		ended(c, err)
+	}
+	awaitConnections(t, limiter)
+	server.Pause()
+	defer server.Resume()
+	var running sync.WaitGroup
+	for caller := range callers {
+		check := fixedWindowOf(fmt.Sprint(caller), 1_000_000, ages)
+		running.Go(func() {
+			for range 1000 {
+				began := time.Now()
+				_, err := limiter.Decide(t.Context(), "shop", []Check{check})
+				if errors.Is(err, ErrBreakerOpen) {
+					return
+				}
+				if time.Since(began) > deadline/2 {
+					waited.Add(1)
+				}
+			}
+			t.Error("1000 requests of one caller, and the store is still asked")
+		})
+	}
+	running.Wait()
+	if made.Load() > 20 || waited.Load() > 200 {
+		t.Errorf("%d calls and %d requests waited until the store was given up, want at most 20 and 200", made.Load(), waited.Load())
+	}
 }
 
 // TestAStoreThatStartsLateIsFound begins with a store that is down.

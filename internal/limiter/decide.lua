@@ -51,12 +51,13 @@ local now = tonumber(time[1]) * 1000000 + tonumber(time[2])
 local reply, parts = {}, 0
 -- What this call will write, by key: the state as text and how long it lives.
 local texts, lifetimes = {}, {}
+-- The same by number of the check, as it would be if all limits of its request
+-- admit it.
+local charges, lives = {}, {}
 local at, key = 1, 0
 
 while key < #KEYS do
   local first_key, last_key = key + 1, key + tonumber(ARGV[at])
-  -- What to write if all limits of the request admit it, by number of the key.
-  local charges, lives = {}, {}
   local admitted = true
   at = at + 1
 
