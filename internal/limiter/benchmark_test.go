@@ -17,8 +17,8 @@ import (
 	"github.com/penstock-dev/penstock/test/redistest"
 )
 
-// BenchmarkDecide compares decisions with bare calls of a script that does nothing,
-// on the same Redis, for so many callers at once. Each caller has a counter of its
+// BenchmarkDecide compares decisions with bare calls, of a script that does nothing
+// and of the limiter's own, on the same Redis, for so many callers at once. Each caller has a counter of its
 // own. It reports how much of Redis' time a check takes.
 func BenchmarkDecide(b *testing.B) {
 	server := redistest.Start(b)
@@ -34,6 +34,19 @@ func BenchmarkDecide(b *testing.B) {
 			fromMany(b, client, callers, func(int) error {
 				words := append(make([]any, scriptWords), "key")
 				_, err := bare.run(b.Context(), client, words, 1)
+				return err
+			})
+		})
+		b.Run(fmt.Sprint("bare EVALSHA of a bucket/", callers), func(b *testing.B) {
+			decide := newScript(decideText)
+			fromMany(b, client, callers, func(caller int) error {
+				check := tokenBucketOf(fmt.Sprint(caller), 1_000_000, 1_000_000, time.Second)
+				made, err := planFor(&check)
+				if err != nil {
+					return err
+				}
+				words := made.appendArguments(append(make([]any, scriptWords), counterOf(check), 1))
+				_, err = decide.run(b.Context(), client, words, 1)
 				return err
 			})
 		})

@@ -87,8 +87,8 @@ func TestTLSConnectionsLookOpenUntilTheyAreNot(t *testing.T) {
 }
 
 // TestDecidingClientObeysTheDeadlineOfASilentServer has a server that greets and
-// then hangs. The call may
-// take as long as its context says, not as long as a timeout of the client.
+// then hangs. A call may take as long as its context says, whatever the client's
+// own timeouts are.
 func TestDecidingClientObeysTheDeadlineOfASilentServer(t *testing.T) {
 	t.Parallel()
 	server := redistest.Start(t)
