@@ -1,25 +1,28 @@
 -- Copyright The Penstock Authors.
 -- SPDX-License-Identifier: Apache-2.0
 --
--- Decides on one request: checks all its limits, and charges all of them if all
--- admit it, else none.
+-- Decides on requests, one after the other: checks all limits of a request, and
+-- charges all of them if all admit it, else none. A later request sees what an
+-- earlier one of the same call was charged.
 --
--- KEYS  the counter of each limit; all in one cluster slot, none twice
--- ARGV  for each key in turn, by its algorithm:
+-- KEYS  the counters of all checks, request by request; all in one cluster slot.
+--       None twice in one request; several requests may share counters.
+-- ARGV  for each request the number of its checks, then for each of these, by the
+--       limit's algorithm:
 --   'bucket'  cost and rest, empty and rest, unit
 --             cost: what the request takes to refill, whole microseconds and
 --             rest in parts of a microsecond; empty: the same for the whole
 --             burst; unit: how many parts a microsecond has
 --   'window'  cost, requests: how many requests; window: microseconds
 --
--- Returns, for each key in turn, three integers as they stood before any charge:
---   1 if this limit admits the request, else 0
+-- Returns, for each check in turn, three integers as they stood before its
+-- request was charged:
+--   1 if this limit admits the request, 0 if not, -1 if its counter holds
+--     something else; the key then gets an expiry if it has none
 --   bucket: the time until it is full, whole microseconds and parts
 --   window: the requests counted in it, and the microseconds until it ends
--- The request was admitted, and charged, if all limits admit it. A cost of 0 is
--- never written.
--- An error that begins with CORRUPT says that a counter holds something else;
--- nothing was charged then. The key gets an expiry if it has none.
+-- A request was admitted, and charged, if all its limits admit it. A cost of 0 is
+-- never written. An error says that no request was charged.
 --
 -- State of a bucket: the time when it is full again, as whole microseconds since
 --   the Unix epoch and parts: 'MMMM…PPP' with three digits of parts where the
@@ -46,117 +49,126 @@ local time = call('TIME')
 local now = tonumber(time[1]) * 1000000 + tonumber(time[2])
 
 local reply, parts = {}, 0
--- What to write if all admit, by number of the key.
+-- What this call will write, by key: the state as text and how long it lives.
 local texts, lifetimes = {}, {}
-local admitted, corrupt = true, nil
-local at = 1
+-- The same by number of the check, as it would be if all limits of its request
+-- admit it.
+local charges, lives = {}, {}
+local at, key = 1, 0
 
-for i = 1, #KEYS do
-  local algorithm, stored = ARGV[at], pcall('GET', KEYS[i])
-  -- The state as text; false for none, '' for what is no text.
-  if stored and type(stored) ~= 'string' then
-    if not string.find(stored.err, 'WRONGTYPE', 1, true) then
-      return stored
+while key < #KEYS do
+  local first_key, last_key = key + 1, key + tonumber(ARGV[at])
+  local admitted = true
+  at = at + 1
+
+  for i = first_key, last_key do
+    local algorithm, stored = ARGV[at], texts[KEYS[i]] or pcall('GET', KEYS[i])
+    -- The state as text; false for none, '' for what is no text.
+    if stored and type(stored) ~= 'string' then
+      if not string.find(stored.err, 'WRONGTYPE', 1, true) then
+        return stored
+      end
+      stored = ''
     end
-    stored = ''
+    local admits, first, second, unused
+    -- How long this limit can make anyone wait, in microseconds, if its counter
+    -- is corrupt.
+    local longest
+
+    if algorithm == 'bucket' then
+      -- tokenBucket.stand and charge in Go: change both together.
+      local cost, cost_rest = tonumber(ARGV[at + 1]), tonumber(ARGV[at + 2])
+      local empty, empty_rest = tonumber(ARGV[at + 3]), tonumber(ARGV[at + 4])
+      local unit = tonumber(ARGV[at + 5])
+      at = at + 6
+      local debt, rest = 0, 0
+      if stored then
+        local full
+        full, rest = match(stored, '^(%d+)(%d%d%d)$')
+        if not full then
+          full, rest = match(stored, '^(%d+)%.(%d+)$')
+        end
+        full, rest = tonumber(full), tonumber(rest)
+        if not full or full >= EXACT or rest >= EXACT then
+          full, rest, longest = 0, 0, empty
+        elseif rest >= unit then
+          full, rest = full + 1, 0
+        end
+        debt = full - now
+        if debt < 0 then
+          debt, rest = 0, 0
+        elseif debt > empty or (debt == empty and rest > empty_rest) then
+          -- The clock stepped back, or the burst was lowered.
+          debt, rest = empty, empty_rest
+        end
+      end
+      local after, after_rest = debt + cost, rest + cost_rest
+      if after_rest >= unit then
+        after, after_rest = after + 1, after_rest - unit
+      end
+      admits = after < empty or (after == empty and after_rest <= empty_rest)
+      first, second = debt, rest
+      if admits and (cost > 0 or cost_rest > 0) then
+        charges[i] = format(unit <= 1000 and '%.0f%03.0f' or '%.0f.%.0f', now + after, after_rest)
+        unused = after + 1
+      end
+
+    elseif algorithm == 'window' then
+      -- fixedWindow.stand and charge in Go: change both together.
+      local cost, requests, length = tonumber(ARGV[at + 1]), tonumber(ARGV[at + 2]), tonumber(ARGV[at + 3])
+      at = at + 4
+      local elapsed = now % length
+      local current = (now - elapsed) / length
+      local count = 0
+      if stored then
+        local number
+        number, count = match(stored, '^(%d+)(%d%d%d%d%d%d%d%d%d%d)$')
+        number, count = tonumber(number), tonumber(count)
+        if not number or number >= EXACT then
+          number, count, longest = 0, 0, length
+        end
+        if number < current then
+          count = 0
+        elseif count > requests then
+          -- Requests was lowered. A later window than the current one is left by
+          -- a clock that stepped back; its count holds for the current one.
+          count = requests
+        end
+      end
+      admits = count + cost <= requests
+      first, second = count, length - elapsed
+      if admits and cost > 0 then
+        charges[i] = format('%.0f%010.0f', current, count + cost)
+        unused = second
+      end
+
+    else
+      return redis.error_reply('ERR unknown algorithm ' .. tostring(algorithm))
+    end
+
+    if longest then
+      -- A corrupt counter clears by itself: it gets an expiry if it has none.
+      pcall('PEXPIRE', KEYS[i], format('%.0f', ceil(longest / 1000) + MARGIN), 'LT')
+    end
+    if unused then
+      lives[i] = format('%.0f', ceil(unused / 1000) + MARGIN)
+    end
+    admitted = admitted and admits and not longest
+    reply[parts + 1], reply[parts + 2], reply[parts + 3] = longest and -1 or admits and 1 or 0, first, second
+    parts = parts + 3
   end
-  local admits, first, second, unused
-  -- How long this limit can make anyone wait, in microseconds.
-  local longest
 
-  if algorithm == 'bucket' then
-    -- tokenBucket.stand and charge in Go: change both together.
-    local cost, cost_rest = tonumber(ARGV[at + 1]), tonumber(ARGV[at + 2])
-    local empty, empty_rest = tonumber(ARGV[at + 3]), tonumber(ARGV[at + 4])
-    local unit = tonumber(ARGV[at + 5])
-    at = at + 6
-    local debt, rest = 0, 0
-    if stored then
-      local full
-      full, rest = match(stored, '^(%d+)(%d%d%d)$')
-      if not full then
-        full, rest = match(stored, '^(%d+)%.(%d+)$')
-      end
-      full, rest = tonumber(full), tonumber(rest)
-      if not full or full >= EXACT or rest >= EXACT then
-        corrupt, full, rest = 'TokenBucket', 0, 0
-        longest = empty
-      elseif rest >= unit then
-        full, rest = full + 1, 0
-      end
-      debt = full - now
-      if debt < 0 then
-        debt, rest = 0, 0
-      elseif debt > empty or (debt == empty and rest > empty_rest) then
-        -- The clock stepped back, or the burst was lowered.
-        debt, rest = empty, empty_rest
+  if admitted then
+    for i = first_key, last_key do
+      if charges[i] then
+        texts[KEYS[i]], lifetimes[KEYS[i]] = charges[i], lives[i]
       end
     end
-    local after, after_rest = debt + cost, rest + cost_rest
-    if after_rest >= unit then
-      after, after_rest = after + 1, after_rest - unit
-    end
-    admits = after < empty or (after == empty and after_rest <= empty_rest)
-    first, second = debt, rest
-    if admits and (cost > 0 or cost_rest > 0) then
-      texts[i] = format(unit <= 1000 and '%.0f%03.0f' or '%.0f.%.0f', now + after, after_rest)
-      unused = after + 1
-    end
-
-  elseif algorithm == 'window' then
-    -- fixedWindow.stand and charge in Go: change both together.
-    local cost, requests, length = tonumber(ARGV[at + 1]), tonumber(ARGV[at + 2]), tonumber(ARGV[at + 3])
-    at = at + 4
-    local elapsed = now % length
-    local current = (now - elapsed) / length
-    local count = 0
-    if stored then
-      local number
-      number, count = match(stored, '^(%d+)(%d%d%d%d%d%d%d%d%d%d)$')
-      number, count = tonumber(number), tonumber(count)
-      if not number or number >= EXACT then
-        corrupt, number, count = 'FixedWindow', 0, 0
-        longest = length
-      end
-      if number < current then
-        count = 0
-      elseif count > requests then
-        -- Requests was lowered. A later window than the current one is left by
-        -- a clock that stepped back; its count holds for the current one.
-        count = requests
-      end
-    end
-    admits = count + cost <= requests
-    first, second = count, length - elapsed
-    if admits and cost > 0 then
-      texts[i] = format('%.0f%010.0f', current, count + cost)
-      unused = second
-    end
-
-  else
-    return redis.error_reply('ERR unknown algorithm ' .. tostring(algorithm))
   end
-
-  if longest then
-    -- A corrupt counter clears by itself: it gets an expiry if it has none.
-    pcall('PEXPIRE', KEYS[i], format('%.0f', ceil(longest / 1000) + MARGIN), 'LT')
-  end
-  if unused then
-    lifetimes[i] = format('%.0f', ceil(unused / 1000) + MARGIN)
-  end
-  admitted = admitted and admits
-  reply[parts + 1], reply[parts + 2], reply[parts + 3] = admits and 1 or 0, first, second
-  parts = parts + 3
+  key = last_key
 end
 
-if corrupt then
-  return redis.error_reply('CORRUPT counter of a ' .. corrupt .. '; it expires by itself, or delete the key')
-end
-if admitted then
-  for i = 1, #KEYS do
-    if texts[i] then
-      call('SET', KEYS[i], texts[i], 'PX', lifetimes[i])
-    end
-  end
+for name, text in pairs(texts) do
+  call('SET', name, text, 'PX', lifetimes[name])
 end
 return reply

@@ -49,6 +49,8 @@ type state struct {
 type standing struct {
 	admits        bool
 	first, second int64
+	// corrupt says that the store holds something else than the limit's state.
+	corrupt bool
 }
 
 // report is the part of a LimitState that an algorithm knows.

@@ -14,7 +14,6 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
-	"github.com/penstock-dev/penstock/internal/keys"
 	"github.com/penstock-dev/penstock/internal/ruleset"
 	"github.com/penstock-dev/penstock/test/redistest"
 )
@@ -76,9 +75,10 @@ func (c *clockedMemory) forget() { clear(c.counters) }
 func clockedLimiters(t *testing.T) map[string]clocked {
 	t.Helper()
 	client := clientOf(t, redistest.Start(t))
-	stepped := NewRedis(client, keys.DefaultPrefix, patience)
-	stepped.script = newScript(steppedTime + decideText)
-	t.Cleanup(stepped.Close)
+	stepped := newRedis(t, client.Options(), patience)
+	stepped.dispatcher.decide = newScript(steppedTime + decideText)
+	// Refusals are remembered by the time that really passes.
+	stepped.remembered = nil
 	at := new(int64)
 	memory := NewMemory(func() time.Time { return time.UnixMicro(*at) }, 0)
 	return map[string]clocked{
