@@ -53,18 +53,14 @@ func openStore(ctx context.Context, store string, timeout time.Duration) (*count
 	if err := contact(ctx, settings); err != nil {
 		return nil, fmt.Errorf("reach the store at %s: %w; start it, correct --store, or count with --store memory", settings.Addresses[0], err)
 	}
-	client, err := redisconn.New(settings, redisconn.Deciding)
+	options, err := redisconn.DecidingOptions(settings)
 	if err != nil {
 		return nil, fmt.Errorf("%w: --store: %w", errUsage, err)
 	}
-	redis := limiter.NewRedis(client, keys.DefaultPrefix, timeout)
+	redis := limiter.NewRedis(options, keys.DefaultPrefix, timeout)
+	redis.Await(ctx)
 	return &countStore{
-		name: "Redis at " + settings.Addresses[0], limiter: redis, isAway: redis.Open,
-		close: func() {
-			redis.Close()
-			// The process ends: there is nothing left to lose.
-			_ = client.Close()
-		},
+		name: "Redis at " + settings.Addresses[0], limiter: redis, isAway: redis.Open, close: redis.Close,
 	}, nil
 }
 
@@ -72,7 +68,7 @@ func openStore(ctx context.Context, store string, timeout time.Duration) (*count
 func contact(ctx context.Context, settings redisconn.Settings) error {
 	ctx, cancel := context.WithTimeout(ctx, firstContact)
 	defer cancel()
-	client, err := redisconn.New(settings, redisconn.Publishing)
+	client, err := redisconn.New(settings)
 	if err != nil {
 		return err
 	}

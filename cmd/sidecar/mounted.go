@@ -39,13 +39,13 @@ func (m *mounted) watch(ctx context.Context) {
 }
 
 func (m *mounted) look() {
-	// The snapshot comes first: its rules are in force before the first decision
-	// is asked of the store.
-	if err := load(&m.snapshot, m.offer); err != nil {
-		m.log.Error("Snapshot of the rules is of no use", "error", err)
-	}
+	// The store comes first: the first request under the snapshot's rules is then
+	// decided by it, if it can be reached.
 	if err := load(&m.settings, m.connect); err != nil {
 		m.log.Error("Settings of the store are of no use", "error", err)
+	}
+	if err := load(&m.snapshot, m.offer); err != nil {
+		m.log.Error("Snapshot of the rules is of no use", "error", err)
 	}
 }
 

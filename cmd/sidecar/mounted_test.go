@@ -48,7 +48,7 @@ func TestMountedSecretIsReadAgainWhenItChanges(t *testing.T) {
 	writeJSON(t, filepath.Join(folder, "store.json"), redisconn.Settings{Password: "refused"})
 	m.look()
 	m.look()
-	want := []string{"rules r1", "store one", "store two", "store refused"}
+	want := []string{"store one", "rules r1", "store two", "store refused"}
 	if diff := cmp.Diff(want, events); diff != "" {
 		t.Errorf("what was done (-want +got):\n%s", diff)
 	}

@@ -183,6 +183,25 @@ func TestSidecarStartsFromTheSnapshotWhileTheStoreIsDown(t *testing.T) {
 	}
 }
 
+// TestFirstRequestIsDecidedByTheStore asks as soon as the sidecar is ready, which
+// the snapshot makes it at once.
+func TestFirstRequestIsDecidedByTheStore(t *testing.T) {
+	t.Parallel()
+	server, _ := newStore(t)
+	p := newPod(t).mount(t, settingsOf(server))
+	writeJSON(t, filepath.Join(p.secret, "rules.json"), published(t, 1, limited(2)))
+	p.start(t).awaitReady(t)
+	expectStatuses(t, p, 3, map[int]int{200: 2, 429: 1})
+	for _, series := range []string{"penstock_store_errors_total", "penstock_no_rules_total"} {
+		if count := p.metric(t, series); count != 0 {
+			t.Errorf("%s is %v, want 0", series, count)
+		}
+	}
+	if local := p.metric(t, "penstock_decisions_total", `outcome="local_allowed"`); local != 0 {
+		t.Errorf("%v requests were decided without the store", local)
+	}
+}
+
 func TestSidecarWithoutRulesServesAfterAWhileAndRecovers(t *testing.T) {
 	t.Parallel()
 	server, rules := newStore(t)

@@ -5,7 +5,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"log/slog"
 	"sync"
 	"time"
@@ -35,13 +34,13 @@ type storeLink struct {
 
 // connect goes over to a store. With an error the former one stays.
 func (l *storeLink) connect(ctx context.Context, settings redisconn.Settings) error {
-	deciding, err := redisconn.New(settings, redisconn.Deciding)
+	deciding, err := redisconn.DecidingOptions(settings)
 	if err != nil {
 		return err
 	}
-	publishing, err := redisconn.New(settings, redisconn.Publishing)
+	publishing, err := redisconn.New(settings)
 	if err != nil {
-		return errors.Join(err, deciding.Close())
+		return err
 	}
 	prefix := keys.Prefix(settings.KeyPrefix)
 	if prefix == "" {
@@ -52,6 +51,9 @@ func (l *storeLink) connect(ctx context.Context, settings redisconn.Settings) er
 		deadline = redisconn.DefaultOperationTimeout
 	}
 	connected := limiter.NewRedis(deciding, prefix, deadline)
+	// The first request after readiness, and after a change of stores, is to find a
+	// connection. A store that cannot be reached holds nobody up for long.
+	connected.Await(ctx)
 	l.decider.limiter.Store(connected)
 	if l.stop != nil {
 		l.stop()
@@ -66,14 +68,14 @@ func (l *storeLink) connect(ctx context.Context, settings redisconn.Settings) er
 	following.Go(func() { l.acker.Run(linked, rules) })
 	l.running.Go(func() {
 		following.Wait()
-		l.retire(ctx, connected, deciding, publishing)
+		l.retire(ctx, connected, publishing)
 	})
 	l.log.Info("Using the store", "settings", settings.Redacted())
 	return nil
 }
 
 // retire closes what belongs to a store that is used no more.
-func (l *storeLink) retire(ctx context.Context, replaced *limiter.Redis, clients ...redis.UniversalClient) {
+func (l *storeLink) retire(ctx context.Context, replaced *limiter.Redis, publishing redis.UniversalClient) {
 	timer := time.NewTimer(retireAfter)
 	defer timer.Stop()
 	select {
@@ -81,10 +83,8 @@ func (l *storeLink) retire(ctx context.Context, replaced *limiter.Redis, clients
 	case <-timer.C:
 	}
 	replaced.Close()
-	for _, client := range clients {
-		if err := client.Close(); err != nil {
-			l.log.Warn("Close a client of the store", "error", err)
-		}
+	if err := publishing.Close(); err != nil {
+		l.log.Warn("Close a client of the store", "error", err)
 	}
 }
 

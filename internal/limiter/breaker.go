@@ -14,9 +14,22 @@ type outcome int
 const (
 	succeeded outcome = iota
 	failed
-	// silent outcomes tell nothing: the caller left, or we were paused.
+	// silent outcomes tell nothing: we were paused.
 	silent
 )
+
+// outcomeOf says how a call counts that ended with an error, or none. A deadline
+// that fired late says that we were paused, not the store.
+func outcomeOf(err error, late bool) outcome {
+	switch {
+	case err == nil:
+		return succeeded
+	case late && ErrorKind(err) == KindTimeout:
+		return silent
+	default:
+		return failed
+	}
+}
 
 // breaker keeps requests from a store that fails. It opens after a few failures
 // in a row and closes only by a probe, since calls that were under way when it

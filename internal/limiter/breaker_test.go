@@ -6,6 +6,9 @@ package limiter
 import (
 	"context"
 	"errors"
+	"fmt"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -44,25 +47,21 @@ func TestBreakerOpensAfterFailuresInARow(t *testing.T) {
 
 func TestOutcomes(t *testing.T) {
 	t.Parallel()
-	limiter := newRedis(t, nil, 25*time.Millisecond)
-	left, leave := context.WithCancel(t.Context())
-	leave()
 	tests := map[string]struct {
-		ctx  context.Context
 		err  error
-		took time.Duration
+		late bool
 		want outcome
 	}{
-		"an answer":              {ctx: t.Context(), want: succeeded},
-		"a timeout":              {ctx: t.Context(), err: context.DeadlineExceeded, took: 25 * time.Millisecond, want: failed},
-		"a timeout while paused": {ctx: t.Context(), err: context.DeadlineExceeded, took: 80 * time.Millisecond, want: silent},
-		"any other failure":      {ctx: t.Context(), err: errors.New("x"), took: 80 * time.Millisecond, want: failed},
-		"the caller left":        {ctx: left, err: context.Canceled, want: silent},
+		"an answer":              {want: succeeded},
+		"a late answer":          {late: true, want: succeeded},
+		"a timeout":              {err: context.DeadlineExceeded, want: failed},
+		"a timeout while paused": {err: context.DeadlineExceeded, late: true, want: silent},
+		"any other failure":      {err: errors.New("x"), late: true, want: failed},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			if got := limiter.counts(tc.ctx, tc.err, tc.took); got != tc.want {
+			if got := outcomeOf(tc.err, tc.late); got != tc.want {
 				t.Errorf("outcome %d, want %d", got, tc.want)
 			}
 		})
@@ -72,7 +71,7 @@ func TestOutcomes(t *testing.T) {
 func TestADeadStoreCostsNothingAndComesBack(t *testing.T) {
 	t.Parallel()
 	server := redistest.Start(t)
-	limiter := newRedis(t, sidecarClient(t, server.Addr(), 100*time.Millisecond), 100*time.Millisecond)
+	limiter := newRedis(t, sidecarOptions(t, server.Addr()), 100*time.Millisecond)
 	check := fixedWindowOf("a", 1_000_000, ages)
 	warm(t, limiter)
 	server.Pause()
@@ -99,12 +98,50 @@ func TestADeadStoreCostsNothingAndComesBack(t *testing.T) {
 	decide(t, limiter, check)
 }
 
+// TestAHangingStoreIsGivenUpSoon has many requests meet a store that hangs.
+func TestAHangingStoreIsGivenUpSoon(t *testing.T) {
+	t.Parallel()
+	const callers, deadline = 64, 100 * time.Millisecond
+	server := redistest.Start(t)
+	limiter := newRedis(t, sidecarOptions(t, server.Addr()), deadline)
+	var made, waited atomic.Int64
+	ended := limiter.dispatcher.ended
+	limiter.dispatcher.ended = func(c *call, err error) {
+		made.Add(1)
+		ended(c, err)
+	}
+	awaitConnections(t, limiter)
+	server.Pause()
+	defer server.Resume()
+	var running sync.WaitGroup
+	for caller := range callers {
+		check := fixedWindowOf(fmt.Sprint(caller), 1_000_000, ages)
+		running.Go(func() {
+			for range 1000 {
+				began := time.Now()
+				_, err := limiter.Decide(t.Context(), "shop", []Check{check})
+				if errors.Is(err, ErrBreakerOpen) {
+					return
+				}
+				if time.Since(began) > deadline/2 {
+					waited.Add(1)
+				}
+			}
+			t.Error("1000 requests of one caller, and the store is still asked")
+		})
+	}
+	running.Wait()
+	if made.Load() > 20 || waited.Load() > 200 {
+		t.Errorf("%d calls and %d requests waited until the store was given up, want at most 20 and 200", made.Load(), waited.Load())
+	}
+}
+
 // TestAStoreThatStartsLateIsFound begins with a store that is down.
 func TestAStoreThatStartsLateIsFound(t *testing.T) {
 	t.Parallel()
 	server := redistest.Start(t)
 	server.Stop()
-	limiter := newRedis(t, sidecarClient(t, server.Addr(), patience), patience)
+	limiter := newRedis(t, sidecarOptions(t, server.Addr()), patience)
 	check := fixedWindowOf("a", 1_000_000, ages)
 	for range opensAfter {
 		if _, err := limiter.Decide(t.Context(), "shop", []Check{check}); ErrorKind(err) != KindConnection {
@@ -125,7 +162,7 @@ func TestTheProbeWrites(t *testing.T) {
 	t.Parallel()
 	server := redistest.Start(t)
 	admin := clientOf(t, server)
-	limiter := newRedis(t, server.Client(t), patience)
+	limiter := newRedis(t, server.Client(t).Options(), patience)
 	if err := admin.ReplicaOf(t.Context(), "127.0.0.1", "1").Err(); err != nil {
 		t.Fatal(err)
 	}
@@ -136,6 +173,7 @@ func TestTheProbeWrites(t *testing.T) {
 	if err := admin.ReplicaOf(t.Context(), "NO", "ONE").Err(); err != nil {
 		t.Fatal(err)
 	}
+	awaitConnections(t, limiter)
 	if err := limiter.probe(t.Context(), "shop"); err != nil {
 		t.Errorf("a probe of a working store: %v", err)
 	}

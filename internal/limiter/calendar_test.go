@@ -145,7 +145,7 @@ func TestThisMachinesClockDecidesNothing(t *testing.T) {
 func TestCalendarStateIsAnInteger(t *testing.T) {
 	t.Parallel()
 	client := clientOf(t, redistest.Start(t))
-	limiter := newRedis(t, client, patience)
+	limiter := newRedis(t, client.Options(), patience)
 	check := calendarOfClient("a", maxRequests, ruleset.Calendar{Period: ruleset.PeriodDay, TimeZone: "UTC"})
 	decide(t, limiter, costing(check, maxRequests))
 	if encoding, err := client.ObjectEncoding(t.Context(), counterOf(check)).Result(); err != nil || encoding != "int" {

@@ -17,7 +17,6 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"github.com/penstock-dev/penstock/internal/embedded"
-	"github.com/penstock-dev/penstock/internal/keys"
 	"github.com/penstock-dev/penstock/test/redistest"
 )
 
@@ -27,8 +26,10 @@ const ages = 400 * 24 * time.Hour
 // limiters are all that decide by counting, on the real time.
 func limiters(t *testing.T) map[string]Decider {
 	t.Helper()
-	onRedis := NewRedis(clientOf(t, redistest.Start(t)), keys.DefaultPrefix, patience)
-	t.Cleanup(onRedis.Close)
+	remembering := newRedis(t, clientOf(t, redistest.Start(t)).Options(), patience)
+	// One that remembers nothing, so that the script is asked every time.
+	onRedis := newRedis(t, clientOf(t, redistest.Start(t)).Options(), patience)
+	onRedis.remembered = nil
 	store, err := embedded.Start("127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
@@ -37,9 +38,9 @@ func limiters(t *testing.T) map[string]Decider {
 	client := redis.NewClient(&redis.Options{Addr: store.Addr(), Protocol: 2, ContextTimeoutEnabled: true})
 	t.Cleanup(func() { _ = client.Close() })
 	t.Cleanup(func() { requireExpiries(t, client) })
-	onEmbedded := NewRedis(client, keys.DefaultPrefix, patience)
-	t.Cleanup(onEmbedded.Close)
-	return map[string]Decider{"redis": onRedis, "embedded": onEmbedded, "memory": NewMemory(nil, 0)}
+	onEmbedded := newRedis(t, client.Options(), patience)
+	onEmbedded.remembered = nil
+	return map[string]Decider{"redis": onRedis, "redis, remembering refusals": remembering, "embedded": onEmbedded, "memory": NewMemory(nil, 0)}
 }
 
 // conforms runs a test on every limiter.
@@ -224,7 +225,7 @@ func testReplicas(t *testing.T, addr string) {
 	var admitted atomic.Int64
 	var running sync.WaitGroup
 	for replica := range replicas {
-		limiter := newRedis(t, sidecarClient(t, addr, patience), patience)
+		limiter := newRedis(t, sidecarOptions(t, addr), patience)
 		first := replica % len(checks)
 		order := slices.Concat(checks[first:], checks[:first])
 		running.Go(func() {

@@ -79,7 +79,8 @@ type Decision struct {
 	RetryAfter time.Duration
 	// Never says that no waiting helps: the cost is more than a limit holds.
 	Never bool
-	// Limits are the states of all limits, the speaking one first.
+	// Limits are the states of all limits, the speaking one first. A refusal that is
+	// remembered has only those of the limits that refuse.
 	Limits []LimitState
 	// Source is who decided; of several, the one that weighs most: StoreDenied,
 	// then Local, then StoreAllowed.

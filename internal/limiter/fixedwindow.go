@@ -38,6 +38,14 @@ func (w *fixedWindow) charge(_ state, stand standing, now int64) state {
 	return state{until: now + stand.second, more: stand.first + w.cost}
 }
 
+// aged is the same window, nearer to its end.
+func (w *fixedWindow) aged(stand standing, elapsed int64) standing {
+	stand.second = max(stand.second-elapsed, 1)
+	return stand
+}
+
+func (w *fixedWindow) ages(stand standing, _ int64) int64 { return w.report(stand, false).retryAfter }
+
 func (w *fixedWindow) report(stand standing, charged bool) report {
 	count, left := stand.first, stand.second
 	told := report{never: w.never()}

@@ -20,7 +20,7 @@ import (
 func TestKeysTakeLittleMemory(t *testing.T) {
 	t.Parallel()
 	client := clientOf(t, redistest.Start(t))
-	limiter := newRedis(t, client, patience)
+	limiter := newRedis(t, client.Options(), patience)
 	day := ruleset.Calendar{Period: ruleset.PeriodDay, TimeZone: "Europe/Berlin"}
 	tests := map[string]struct {
 		check     Check

@@ -57,6 +57,8 @@ type standing struct {
 	// outside says that the store could not decide: its time is in no window that
 	// it was told of.
 	outside bool
+	// corrupt says that the store holds something else than the limit's state.
+	corrupt bool
 }
 
 // report is the part of a LimitState that an algorithm knows.

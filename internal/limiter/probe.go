@@ -24,7 +24,7 @@ const probeName = "probe"
 // probe runs the limiter's own script with a write to the namespace that failed:
 // a store that is read-only, full or forbids us still answers PING.
 func (r *Redis) startProbe(namespace string) {
-	r.probing.Go(func() {
+	r.running.Go(func() {
 		ctx, cancel := context.WithCancel(context.Background())
 		defer cancel()
 		for r.pause() {
@@ -36,12 +36,22 @@ func (r *Redis) startProbe(namespace string) {
 	})
 }
 
+// wakeProbe has the next probe run at once: a connection was made.
+func (r *Redis) wakeProbe() {
+	select {
+	case r.connected <- struct{}{}:
+	default:
+	}
+}
+
 // pause waits until the next probe is due, and says whether there is one.
 func (r *Redis) pause() bool {
 	timer := time.NewTimer(probePauseLeast + rand.N(probePauseMost-probePauseLeast))
 	defer timer.Stop()
 	select {
 	case <-timer.C:
+		return true
+	case <-r.connected:
 		return true
 	case <-r.closing:
 		return false
@@ -52,6 +62,5 @@ func (r *Redis) probe(ctx context.Context, namespace string) error {
 	// So large that any number of sidecars may probe: a refusal writes nothing.
 	bucket := newTokenBucket(1_000_000, uint64(time.Second.Microseconds()), 1_000_000, 1)
 	name := r.prefix.Counter(namespace, probeName, probeName)
-	_, err := r.ask(ctx, []string{name}, []plan{bucket})
-	return err
+	return r.dispatcher.do(r.newRequest(ctx, time.Now(), namespace, []string{name}, []plan{bucket}))
 }

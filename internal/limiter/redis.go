@@ -7,59 +7,88 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"sync"
 	"time"
 
 	"github.com/redis/go-redis/v9"
 
 	"github.com/penstock-dev/penstock/internal/keys"
+	"github.com/penstock-dev/penstock/internal/redisconn"
 )
 
-// Redis decides in a shared store: one script call per request, on the store's
-// clock, never repeated. While the store fails repeatedly it is not asked, and a
-// probe in the background finds out when it is back.
+const (
+	// connections is how many a process keeps open, and so how many calls are under
+	// way at once: one is worked on while the other travels. Every pod pays for them.
+	connections = 2
+	// sweepEvery is how often idle connections are looked at.
+	sweepEvery = time.Second
+)
+
+// Redis decides in a shared store, by a script on the store's clock, never
+// repeated. Each request is part of one call; requests that come while all
+// connections are in use share the next. While the store fails repeatedly it is not
+// asked, and a probe in the background finds out when it is back.
 type Redis struct {
-	client   redis.UniversalClient
-	prefix   keys.Prefix
-	deadline time.Duration
-	script   script
+	prefix     keys.Prefix
+	deadline   time.Duration
+	dispatcher dispatcher
+	keeper     *redisconn.Keeper
 	// now is this machine's clock, of which no verdict depends.
-	now     func() time.Time
-	breaker breaker
-	closing chan struct{}
-	closed  sync.Once
-	probing sync.WaitGroup
+	now        func() time.Time
+	breaker    breaker
+	remembered *remembered
+	// connected gets a value when a connection was made: a probe need not wait.
+	connected chan struct{}
+	closing   chan struct{}
+	closed    sync.Once
+	running   sync.WaitGroup
 }
 
 var _ Decider = (*Redis)(nil)
 
-// NewRedis returns a limiter on a client for redisconn.Deciding. The deadline is
-// for the whole of a decision, waiting for a connection included. Close it to
-// end its probe; the client stays the caller's.
-func NewRedis(client redis.UniversalClient, prefix keys.Prefix, deadline time.Duration) *Redis {
-	return &Redis{
-		client: client, prefix: prefix, deadline: deadline,
-		script: newScript(decideText), now: time.Now, closing: make(chan struct{}),
+// NewRedis returns a limiter that connects as the options say, in the background,
+// and keeps its connections open: no request waits for one to be made. The deadline
+// is for the whole of a decision, waiting for a connection included. Close it.
+func NewRedis(options *redis.Options, prefix keys.Prefix, deadline time.Duration) *Redis {
+	r := &Redis{
+		prefix: prefix, deadline: deadline, now: time.Now, remembered: newRemembered(),
+		connected: make(chan struct{}, 1), closing: make(chan struct{}),
 	}
+	r.dispatcher.decide, r.dispatcher.ended = newScript(decideText), r.callEnded
+	r.keeper = redisconn.Keep(options, connections, func(link *redisconn.Link) {
+		r.dispatcher.opened(link)
+		r.wakeProbe()
+	})
+	r.running.Go(r.sweep)
+	return r
 }
+
+// Await returns once the store can be asked, or could not be reached at first,
+// which takes the dial timeout at most, or the context has ended.
+func (r *Redis) Await(ctx context.Context) { r.keeper.Await(ctx) }
 
 // Open says whether the breaker is open: the store is not asked.
 func (r *Redis) Open() bool { return r.breaker.isOpen() }
 
-// Close ends the probe of an open breaker. Decisions remain possible.
+// Close closes the connections. Decisions fail from then on.
 func (r *Redis) Close() {
 	r.closed.Do(func() { close(r.closing) })
-	r.probing.Wait()
+	r.dispatcher.close()
+	r.keeper.Close()
+	r.running.Wait()
 }
 
-// Decide asks the store. Its errors are those of the store, for which ErrorKind
+// Decide asks the store, unless it refused the same lately. Its errors are those of the store, for which ErrorKind
 // has a name, ErrBreakerOpen, or one about a limit out of range.
 func (r *Redis) Decide(ctx context.Context, namespace string, checks []Check) (Decision, error) {
 	if len(checks) == 0 {
 		return Decision{Allowed: true}, nil
 	}
+	began := time.Now()
 	checks = distinct(checks)
+	if decision, refused := r.remembered.decide(began, namespace, checks); refused {
+		return decision, nil
+	}
 	plans, err := plansFor(checks, r.now)
 	if err != nil {
 		return Decision{}, err
@@ -71,49 +100,80 @@ func (r *Redis) Decide(ctx context.Context, namespace string, checks []Check) (D
 	for i := range checks {
 		names[i] = r.prefix.Counter(namespace, checks[i].Identity, checks[i].Limit.Key)
 	}
-	began := time.Now()
-	stands, err := r.ask(ctx, names, plans)
-	if r.breaker.record(r.counts(ctx, err, time.Since(began))) {
-		r.startProbe(namespace)
+	asked := r.newRequest(ctx, began, namespace, names, plans)
+	err = r.dispatcher.do(asked)
+	if errors.Is(err, errNoConnection) {
+		r.record(failed, namespace)
+		err = errors.Join(err, r.keeper.Failure())
+	}
+	if err == nil {
+		err = unreadable(checks, asked.stands)
 	}
 	if err != nil {
 		return Decision{}, fmt.Errorf("decide in the store: %w", err)
 	}
-	return decisionOf(checks, plans, stands, Store), nil
+	decision := decisionOf(checks, plans, asked.stands, Store)
+	if !decision.Allowed {
+		r.remembered.remember(namespace, checks, plans, asked.stands, asked.sent, time.Now())
+	}
+	return decision, nil
 }
 
-func (r *Redis) ask(ctx context.Context, names []string, plans []plan) ([]standing, error) {
-	arguments := make([]any, 0, 6*len(plans))
-	for _, made := range plans {
-		arguments = made.appendArguments(arguments)
+func (r *Redis) newRequest(ctx context.Context, began time.Time, namespace string, names []string, plans []plan) *request {
+	deadline := began.Add(r.deadline)
+	if own, ok := ctx.Deadline(); ok && own.Before(deadline) {
+		deadline = own
 	}
-	ctx, cancel := context.WithTimeout(ctx, r.deadline)
-	defer cancel()
-	reply, err := r.script.run(ctx, r.client, names, arguments)
-	if err != nil {
-		return nil, err
+	return &request{ctx: ctx, namespace: namespace, names: names, plans: plans, deadline: deadline}
+}
+
+// unreadable is the error about limits that the store could not decide on, since
+// of their counters or its clock.
+func unreadable(checks []Check, stands []standing) error {
+	var found error
+	for i := range stands {
+		if stands[i].outside {
+			found = errors.Join(found, errOutsideCalendar)
+		}
+		if stands[i].corrupt {
+			found = errors.Join(found, &corruptError{algorithm: checks[i].Limit.Algorithm})
+		}
 	}
-	stands, err := standingsOf(reply, plans)
-	if err == nil && slices.ContainsFunc(stands, func(s standing) bool { return s.outside }) {
-		return nil, errOutsideCalendar
-	}
-	return stands, err
+	return found
 }
 
 // lateness is how much later than planned a deadline may fire before we take it
 // that we were paused, not the store.
 const lateness = 5 * time.Millisecond
 
-// counts says how a call counts for the breaker.
-func (r *Redis) counts(ctx context.Context, err error, took time.Duration) outcome {
-	switch {
-	case err == nil:
-		return succeeded
-	case isCorrupt(err), errors.Is(err, errOutsideCalendar), errors.Is(ctx.Err(), context.Canceled):
-		return silent
-	case ErrorKind(err) == KindTimeout && took > r.deadline+lateness:
-		return silent
+// callEnded has the breaker count a call.
+func (r *Redis) callEnded(c *call, err error) {
+	late := time.Since(c.deadline()) > lateness
+	r.record(outcomeOf(err, late), c.requests[0].namespace)
+}
+
+func (r *Redis) record(result outcome, namespace string) {
+	if !r.breaker.record(result) {
+		return
+	}
+	select {
+	case <-r.closing:
 	default:
-		return failed
+		r.startProbe(namespace)
+	}
+}
+
+// sweep looks at idle connections and old refusals until r is closed.
+func (r *Redis) sweep() {
+	ticker := time.NewTicker(sweepEvery)
+	defer ticker.Stop()
+	for {
+		select {
+		case <-ticker.C:
+			r.dispatcher.sweep()
+			r.remembered.sweep(time.Now())
+		case <-r.closing:
+			return
+		}
 	}
 }

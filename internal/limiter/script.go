@@ -26,86 +26,80 @@ func newScript(text string) script {
 	return script{text: text, sha: hex.EncodeToString(sum[:])}
 }
 
+// processor sends a command: a connection, or a client of a cluster.
+type processor interface {
+	Process(ctx context.Context, command redis.Cmder) error
+}
+
 // onceCommand is a command that go-redis sends once: a script whose answer was
 // lost may have charged. ClusterClient would else repeat it after a lost
 // connection, whatever MaxRetries says.
-type onceCommand struct{ *redis.Cmd }
+type onceCommand struct{ *redis.IntSliceCmd }
 
 // NoRetry forbids repeating the command.
 func (onceCommand) NoRetry() bool { return true }
 
 // Clone returns a copy that is sent once as well.
 func (c onceCommand) Clone() redis.Cmder {
-	copied, ok := c.Cmd.Clone().(*redis.Cmd)
+	copied, ok := c.IntSliceCmd.Clone().(*redis.IntSliceCmd)
 	if !ok {
 		return c
 	}
-	return onceCommand{Cmd: copied}
+	return onceCommand{IntSliceCmd: copied}
 }
 
+// scriptWords are the words of a call before its keys: command, script and number
+// of keys.
+const scriptWords = 3
+
 // run runs the script by its name, and with its text where Redis does not know
-// the name: then nothing was executed. Both share the context's deadline.
-func (s script) run(ctx context.Context, client redis.UniversalClient, keys []string, arguments []any) ([]any, error) {
-	reply, err := s.send(ctx, client, "EVALSHA", s.sha, keys, arguments)
+// the name: then nothing was executed. Both share the context's deadline. The
+// words are those of a whole call; the first three are filled in here.
+func (s script) run(ctx context.Context, connection processor, words []any, keys int) ([]int64, error) {
+	words[0], words[1], words[2] = "EVALSHA", s.sha, keys
+	reply, err := send(ctx, connection, words)
 	if redis.HasErrorPrefix(err, "NOSCRIPT") {
-		reply, err = s.send(ctx, client, "EVAL", s.text, keys, arguments)
+		words[0], words[1] = "EVAL", s.text
+		reply, err = send(ctx, connection, words)
 	}
 	return reply, err
 }
 
-func (s script) send(ctx context.Context, client redis.UniversalClient, name, body string, keys []string, arguments []any) ([]any, error) {
-	words := make([]any, 0, 3+len(keys)+len(arguments))
-	words = append(words, name, body, len(keys))
-	for _, key := range keys {
-		words = append(words, key)
-	}
-	words = append(words, arguments...)
-	command := onceCommand{Cmd: redis.NewCmd(ctx, words...)}
-	if err := client.Process(ctx, command); err != nil {
+func send(ctx context.Context, connection processor, words []any) ([]int64, error) {
+	command := onceCommand{IntSliceCmd: redis.NewIntSliceCmd(ctx, words...)}
+	if err := connection.Process(ctx, command); err != nil {
 		return nil, err
 	}
-	return command.Slice()
+	return command.Val(), nil
 }
 
-// outsidePart is the script's first integer for a time outside of a calendar's
-// windows.
-const outsidePart = -2
+const (
+	// corruptPart is the script's first integer for a counter that it cannot read.
+	corruptPart = -1
+	// outsidePart is that for a time outside of a calendar's windows.
+	outsidePart = -2
+)
 
-// standingsOf reads the script's reply for the plans that it was asked about.
-func standingsOf(reply []any, plans []plan) ([]standing, error) {
-	numbers, err := integersOf(reply)
-	if err != nil {
-		return nil, err
-	}
-	stands := make([]standing, len(plans))
+// standingsOf reads the script's reply for one request's plans, and returns what
+// is left of it for the requests after that.
+func standingsOf(reply []int64, plans []plan) (stands []standing, rest []int64, err error) {
+	stands = make([]standing, len(plans))
 	for i, made := range plans {
 		parts := made.parts()
-		if len(numbers) < parts {
-			return nil, fmt.Errorf("read the decide script's reply: it has %d parts for %d limits, too few", len(reply), len(plans))
+		if len(reply) < parts {
+			return nil, nil, fmt.Errorf("read the decide script's reply: %d parts are left for limit %d of %d, want %d", len(reply), i+1, len(plans), parts)
 		}
-		stands[i] = standing{admits: numbers[0] == 1, outside: numbers[0] == outsidePart, first: numbers[1], second: numbers[2]}
+		stands[i] = standing{
+			admits: reply[0] == 1, corrupt: reply[0] == corruptPart, outside: reply[0] == outsidePart,
+			first: reply[1], second: reply[2],
+		}
 		if parts > 3 {
-			stands[i].third = numbers[3]
+			stands[i].third = reply[3]
 		}
 		if parts > 4 {
-			stands[i].fourth = numbers[4]
+			stands[i].fourth = reply[4]
 		}
-		numbers = numbers[parts:]
+		reply = reply[parts:]
 	}
-	if len(numbers) > 0 {
-		return nil, fmt.Errorf("read the decide script's reply: it has %d parts for %d limits, too many", len(reply), len(plans))
-	}
-	return stands, nil
-}
-
-func integersOf(reply []any) ([]int64, error) {
-	numbers := make([]int64, len(reply))
-	for i := range reply {
-		number, ok := reply[i].(int64)
-		if !ok {
-			return nil, fmt.Errorf("read the decide script's reply: part %d of %d is no integer", i+1, len(reply))
-		}
-		numbers[i] = number
-	}
-	return numbers, nil
+	return stands, reply, nil
 }

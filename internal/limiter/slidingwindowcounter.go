@@ -59,6 +59,20 @@ func (w *slidingWindowCounter) charge(_ state, stand standing, now int64) state 
 	return state{until: now - stand.third + 2*w.window, more: stand.second + w.cost, before: stand.first}
 }
 
+// aged is the same window, nearer to its end, or one after it.
+func (w *slidingWindowCounter) aged(stand standing, elapsed int64) standing {
+	stand.third += elapsed
+	for stand.third >= w.window && stand.first+stand.second > 0 {
+		stand.first, stand.second, stand.third = stand.second, 0, stand.third-w.window
+	}
+	stand.third %= w.window
+	return stand
+}
+
+func (w *slidingWindowCounter) ages(stand standing, _ int64) int64 {
+	return w.report(stand, false).retryAfter
+}
+
 func (w *slidingWindowCounter) report(stand standing, charged bool) report {
 	before, count, elapsed := stand.first, stand.second, stand.third
 	told := report{never: w.cost > w.requests}

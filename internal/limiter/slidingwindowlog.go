@@ -56,6 +56,21 @@ func (w *slidingWindowLog) charge(stored state, _ standing, now int64) state {
 	return state{until: now + w.window, log: log}
 }
 
+// aged is the same log before the first of its entries wears off.
+func (w *slidingWindowLog) aged(stand standing, elapsed int64) standing {
+	stand.second, stand.third, stand.fourth = stand.second-elapsed, stand.third-elapsed, stand.fourth-elapsed
+	return stand
+}
+
+// ages is until fewer entries count. When a larger cost is admitted is known to
+// the store only.
+func (w *slidingWindowLog) ages(stand standing, cost int64) int64 {
+	if cost != w.cost {
+		return 0
+	}
+	return min(stand.third, stand.fourth)
+}
+
 func (w *slidingWindowLog) report(stand standing, charged bool) report {
 	count := stand.first
 	told := report{never: w.cost > w.requests, resetAfter: stand.second, nextAfter: stand.third, retryAfter: stand.fourth}

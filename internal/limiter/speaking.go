@@ -19,7 +19,12 @@ type ranked struct {
 // when every limit admits it, and only then were costs charged.
 func decisionOf(checks []Check, plans []plan, stands []standing, source Source) Decision {
 	allowed := allAdmit(stands)
-	found := make([]ranked, len(checks))
+	// Most requests meet few limits: these need no memory from the heap.
+	var few [4]ranked
+	found := few[:min(len(checks), len(few))]
+	if len(checks) > len(few) {
+		found = make([]ranked, len(checks))
+	}
 	for i := range checks {
 		state := stateOf(&checks[i], source)
 		told := plans[i].report(stands[i], allowed)

@@ -16,10 +16,12 @@ import (
 	"github.com/penstock-dev/penstock/test/redistest"
 )
 
-func newRedis(t *testing.T, client redis.UniversalClient, deadline time.Duration) *Redis {
+// newRedis is a limiter that has a connection, if the store can be reached.
+func newRedis(t testing.TB, options *redis.Options, deadline time.Duration) *Redis {
 	t.Helper()
-	limiter := NewRedis(client, keys.DefaultPrefix, deadline)
+	limiter := NewRedis(options, keys.DefaultPrefix, deadline)
 	t.Cleanup(limiter.Close)
+	limiter.Await(t.Context())
 	return limiter
 }
 
@@ -36,7 +38,8 @@ func TestTheStoresClockDecides(t *testing.T) {
 	store.SetTime(start)
 	client := redis.NewClient(&redis.Options{Addr: store.Addr(), Protocol: 2})
 	t.Cleanup(func() { _ = client.Close() })
-	limiter := newRedis(t, client, patience)
+	limiter := newRedis(t, client.Options(), patience)
+	limiter.remembered = nil
 	for name, check := range map[string]Check{
 		"bucket": tokenBucketOf("a", 1, 1, time.Hour), "window": fixedWindowOf("a", 1, time.Hour),
 	} {
@@ -176,7 +179,7 @@ func TestEditsKeepCounts(t *testing.T) {
 func TestStateIsSmallAndExpires(t *testing.T) {
 	t.Parallel()
 	client := clientOf(t, redistest.Start(t))
-	limiter := newRedis(t, client, patience)
+	limiter := newRedis(t, client.Options(), patience)
 	tests := map[string]struct {
 		check Check
 		// wantEncoding is empty where it differs between versions of Redis.
@@ -209,7 +212,8 @@ func TestStateIsSmallAndExpires(t *testing.T) {
 func TestRefusalsAndLooksWriteNothing(t *testing.T) {
 	t.Parallel()
 	client := clientOf(t, redistest.Start(t))
-	limiter := newRedis(t, client, patience)
+	limiter := newRedis(t, client.Options(), patience)
+	limiter.remembered = nil
 	for _, check := range checksOf("a", 2, 2, ages) {
 		decide(t, limiter, costing(check, 0))
 		if there, err := client.Exists(t.Context(), counterOf(check)).Result(); err != nil || there != 0 {
@@ -243,7 +247,7 @@ func dump(t *testing.T, client *redis.Client, check Check) []string {
 func TestACorruptCounterFailsOnlyItsOwnRequest(t *testing.T) {
 	t.Parallel()
 	client := clientOf(t, redistest.Start(t))
-	limiter := newRedis(t, client, patience)
+	limiter := newRedis(t, client.Options(), patience)
 	for algorithm, check := range map[string]Check{
 		"TokenBucket": tokenBucketOf("a", 9, 9, time.Hour), "FixedWindow": fixedWindowOf("a", 9, time.Hour),
 		"SlidingWindowCounter": slidingWindowCounterOf("a", 9, time.Hour/2), "SlidingWindowLog": slidingWindowLogOf("a", 9, time.Hour),

@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -18,18 +19,18 @@ import (
 	"github.com/penstock-dev/penstock/test/redistest"
 )
 
-// sidecarClient is the client that sidecars use, with a timeout of choice.
-func sidecarClient(t testing.TB, addr string, timeout time.Duration) redis.UniversalClient {
+// sidecarOptions are how sidecars connect, with patience in making connections.
+func sidecarOptions(t testing.TB, addr string) *redis.Options {
 	t.Helper()
-	client, err := redisconn.New(redisconn.Settings{Addresses: []string{addr}, OperationTimeout: timeout}, redisconn.Deciding)
+	options, err := redisconn.DecidingOptions(redisconn.Settings{Addresses: []string{addr}, DialTimeout: patience})
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { _ = client.Close() })
-	return client
+	return options
 }
 
-func calls(t *testing.T, client *redis.Client, command string) string {
+// calls is how often a command was called.
+func calls(t *testing.T, client *redis.Client, command string) int {
 	t.Helper()
 	statistics, err := client.Info(t.Context(), "commandstats").Result()
 	if err != nil {
@@ -37,31 +38,35 @@ func calls(t *testing.T, client *redis.Client, command string) string {
 	}
 	for line := range strings.Lines(statistics) {
 		if rest, found := strings.CutPrefix(line, "cmdstat_"+command+":calls="); found {
-			count, _, _ := strings.Cut(rest, ",")
+			text, _, _ := strings.Cut(rest, ",")
+			count, err := strconv.Atoi(text)
+			if err != nil {
+				t.Fatalf("read %q: %v", line, err)
+			}
 			return count
 		}
 	}
-	return "0"
+	return 0
 }
 
 func TestADecisionIsOneCall(t *testing.T) {
 	t.Parallel()
 	client := clientOf(t, redistest.Start(t))
-	limiter := newRedis(t, client, patience)
+	limiter := newRedis(t, client.Options(), patience)
 	checks := []Check{tokenBucketOf("a", 1, 100, ages/100), fixedWindowOf("a", 100, ages), fixedWindowOf("b", 100, ages)}
 	for range 10 {
 		decide(t, limiter, checks...)
 	}
 	// The first EVALSHA finds no script and is followed by one EVAL.
-	if sha, text := calls(t, client, "evalsha"), calls(t, client, "eval"); sha != "10" || text != "1" {
-		t.Errorf("10 decisions took %s EVALSHA and %s EVAL, want 10 and 1", sha, text)
+	if sha, text := calls(t, client, "evalsha"), calls(t, client, "eval"); sha != 10 || text != 1 {
+		t.Errorf("10 decisions took %d EVALSHA and %d EVAL, want 10 and 1", sha, text)
 	}
 }
 
 func TestAForgottenScriptIsSentAgain(t *testing.T) {
 	t.Parallel()
 	client := clientOf(t, redistest.Start(t))
-	limiter := newRedis(t, client, patience)
+	limiter := newRedis(t, client.Options(), patience)
 	check := fixedWindowOf("a", 9, ages)
 	for want := int64(8); want > 4; want-- {
 		if err := client.ScriptFlush(t.Context()).Err(); err != nil {
@@ -76,23 +81,38 @@ func TestAForgottenScriptIsSentAgain(t *testing.T) {
 func TestALostReplyIsNotAskedForAgain(t *testing.T) {
 	t.Parallel()
 	server := redistest.Start(t)
-	direct := newRedis(t, clientOf(t, server), patience)
+	direct := newRedis(t, clientOf(t, server).Options(), patience)
 	between := startRelay(t, server.Addr())
 	cluster := redis.NewClusterClient(&redis.ClusterOptions{
 		Addrs: []string{between.listener.Addr().String()}, MaxRetries: -1, Protocol: 2,
 		ClusterSlots: oneNode(between.listener.Addr().String()),
 	})
 	t.Cleanup(func() { _ = cluster.Close() })
-	clients := map[string]redis.UniversalClient{
-		"standalone": sidecarClient(t, between.listener.Addr().String(), patience), "cluster": cluster,
+	through := newRedis(t, sidecarOptions(t, between.listener.Addr().String()), patience)
+	ways := map[string]func(Check) error{
+		"standalone": func(check Check) error {
+			_, err := through.Decide(t.Context(), "shop", []Check{check})
+			return err
+		},
+		"cluster": func(check Check) error {
+			made, err := planFor(&check, nil)
+			if err != nil {
+				return err
+			}
+			words := append(make([]any, scriptWords), counterOf(check), 1)
+			_, err = newScript(decideText).run(t.Context(), cluster, made.appendArguments(words), 1)
+			return err
+		},
 	}
-	for name, client := range clients {
-		through := newRedis(t, client, patience)
+	for name, decideThrough := range ways {
 		for cut := range int64(4) {
 			check := fixedWindowOf(fmt.Sprint(name, cut), 9, ages)
-			decide(t, through, check)
+			if err := decideThrough(check); err != nil {
+				t.Fatal(err)
+			}
+			awaitConnections(t, through)
 			between.cutting.Store(cut)
-			_, err := through.Decide(t.Context(), "shop", []Check{check})
+			err := decideThrough(check)
 			if err == nil || ErrorKind(err) != KindConnection {
 				t.Errorf("%s, reply cut after %d bytes: error %v, want one of kind connection", name, cut, err)
 			}
@@ -114,7 +134,7 @@ func TestADeadlineFiresWhenRedisHangs(t *testing.T) {
 	t.Parallel()
 	server := redistest.Start(t)
 	const deadline = 25 * time.Millisecond
-	limiter := newRedis(t, sidecarClient(t, server.Addr(), deadline), deadline)
+	limiter := newRedis(t, sidecarOptions(t, server.Addr()), deadline)
 	warm(t, limiter)
 	server.Pause()
 	defer server.Resume()
@@ -141,24 +161,29 @@ func warm(t *testing.T, limiter *Redis) {
 func TestALateReplyIsNeverReadByTheNext(t *testing.T) {
 	t.Parallel()
 	server := redistest.Start(t)
-	client := sidecarClient(t, server.Addr(), patience)
-	impatient, patient := newRedis(t, client, 5*time.Millisecond), newRedis(t, client, patience)
+	options := sidecarOptions(t, server.Addr())
+	options.DialTimeout = 100 * time.Millisecond
+	limiter := newRedis(t, options, patience)
 	for round := range int64(3) {
-		decide(t, patient, fixedWindowOf("warm", 1, ages))
+		decide(t, limiter, fixedWindowOf("warm", 1, ages))
+		awaitConnections(t, limiter)
 		server.Pause()
-		for i := range int64(3) {
+		for i := range int64(connections) {
 			check := fixedWindowOf(fmt.Sprint("late", round, i), 1000+i, ages)
-			if _, err := impatient.Decide(t.Context(), "shop", []Check{check}); ErrorKind(err) != KindTimeout {
+			impatient, stop := context.WithTimeout(t.Context(), 5*time.Millisecond)
+			if _, err := limiter.Decide(impatient, "shop", []Check{check}); ErrorKind(err) != KindTimeout {
 				t.Fatalf("a paused server: error %v, want a timeout", err)
 			}
+			stop()
 		}
 		server.Resume()
-		impatient.breaker.close()
+		limiter.breaker.close()
+		awaitConnections(t, limiter)
 		var running sync.WaitGroup
 		for i := range int64(20) {
 			running.Go(func() {
 				check := fixedWindowOf(fmt.Sprint("next", round, i), 10+i, ages)
-				got, err := patient.Decide(t.Context(), "shop", []Check{check})
+				got, err := limiter.Decide(t.Context(), "shop", []Check{check})
 				if err != nil || got.Limits[0].Remaining != 9+i {
 					t.Errorf("limit of %d: %+v, %v, want its own answer", 10+i, got, err)
 				}
@@ -173,7 +198,7 @@ func TestAReadOnlyConnectionIsNotKept(t *testing.T) {
 	server := redistest.Start(t)
 	admin := clientOf(t, server)
 	between := startRelay(t, server.Addr())
-	limiter := newRedis(t, sidecarClient(t, between.listener.Addr().String(), patience), patience)
+	limiter := newRedis(t, sidecarOptions(t, between.listener.Addr().String()), patience)
 	check := fixedWindowOf("a", 9, ages)
 	decide(t, limiter, check)
 	// A replica of a port where nobody listens: what a failover leaves behind.
@@ -182,6 +207,7 @@ func TestAReadOnlyConnectionIsNotKept(t *testing.T) {
 	}
 	before := between.connections.Load()
 	for range opensAfter - 1 {
+		awaitConnections(t, limiter)
 		if _, err := limiter.Decide(t.Context(), "shop", []Check{check}); ErrorKind(err) != KindReadOnly {
 			t.Errorf("error %v, want one of kind readonly", err)
 		}
@@ -189,11 +215,12 @@ func TestAReadOnlyConnectionIsNotKept(t *testing.T) {
 	if err := admin.ReplicaOf(t.Context(), "NO", "ONE").Err(); err != nil {
 		t.Fatal(err)
 	}
+	awaitConnections(t, limiter)
 	if got := decide(t, limiter, check); got.Limits[0].Remaining != 7 {
 		t.Errorf("%d left, want 7: a read-only store charges nothing", got.Limits[0].Remaining)
 	}
-	if after := between.connections.Load(); after == before {
-		t.Error("no new connection was made: the read-only one was kept")
+	if after := between.connections.Load(); after < before+opensAfter-1 {
+		t.Errorf("%d connections were made, want one for each that was read-only", after-before)
 	}
 }
 
@@ -217,7 +244,7 @@ func TestErrorKinds(t *testing.T) {
 	for want, client := range tests {
 		t.Run(want, func(t *testing.T) {
 			t.Parallel()
-			_, err := newRedis(t, client, patience).Decide(t.Context(), "shop", []Check{fixedWindowOf("a", 9, ages)})
+			_, err := newRedis(t, client.Options(), patience).Decide(t.Context(), "shop", []Check{fixedWindowOf("a", 9, ages)})
 			kind, _, _ := strings.Cut(want, "/")
 			if got := ErrorKind(err); got != kind {
 				t.Errorf("kind %q of %v, want %q", got, err, kind)
@@ -228,8 +255,8 @@ func TestErrorKinds(t *testing.T) {
 		t.Errorf("kind %q of an unknown error, want %q", got, KindOther)
 	}
 	// A script that a person changed or a future Redis refuses.
-	broken := newRedis(t, users.Client(t), patience)
-	broken.script = newScript("return nothing.here")
+	broken := newRedis(t, users.Client(t).Options(), patience)
+	broken.dispatcher.decide = newScript("return nothing.here")
 	if _, err := broken.Decide(t.Context(), "shop", []Check{fixedWindowOf("a", 9, ages)}); ErrorKind(err) != KindScript {
 		t.Errorf("kind %q of %v, want %q", ErrorKind(err), err, KindScript)
 	}

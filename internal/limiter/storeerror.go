@@ -6,11 +6,14 @@ package limiter
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"net"
 	"strings"
 
 	"github.com/redis/go-redis/v9"
+
+	"github.com/penstock-dev/penstock/internal/ruleset"
 )
 
 // Kinds of store errors, as metrics name them.
@@ -22,14 +25,27 @@ const (
 	KindLogin      = "auth"
 	KindScript     = "script"
 	KindClock      = "clock"
+	KindCrowded    = "crowded"
 	KindOther      = "other"
 )
 
 // ErrBreakerOpen says that the store was not asked, since it failed too often.
 var ErrBreakerOpen = errors.New("the store failed repeatedly and is not asked until it recovers")
 
-// corruptPrefix begins the script's error about a counter that it cannot read.
-const corruptPrefix = "CORRUPT "
+// errNoConnection says that no connection to the store is open. One is being made
+// in the background.
+var errNoConnection = errors.New("no connection to the store is open; one is being made")
+
+// errCrowded says that too many requests wait for the store already.
+var errCrowded = errors.New("too many requests wait for the store")
+
+// corruptError is about a counter that holds something else. It concerns one
+// client, not the store.
+type corruptError struct{ algorithm ruleset.Algorithm }
+
+func (e *corruptError) Error() string {
+	return fmt.Sprintf("the counter of a %s is corrupt; it expires by itself, or delete the key", e.algorithm)
+}
 
 // replyKinds are the kinds of Redis' error replies by how they begin.
 var replyKinds = []struct{ prefix, kind string }{
@@ -39,7 +55,6 @@ var replyKinds = []struct{ prefix, kind string }{
 	{"NOAUTH", KindLogin},
 	{"WRONGPASS", KindLogin},
 	{"ERR AUTH", KindLogin},
-	{corruptPrefix, KindScript},
 	{"NOSCRIPT", KindScript},
 	{"ERR Error", KindScript},
 	{"ERR unknown algorithm", KindScript},
@@ -51,11 +66,18 @@ func ErrorKind(err error) string {
 	var reply redis.Error
 	var network net.Error
 	var operation *net.OpError
+	var corrupt *corruptError
 	switch {
 	case errors.Is(err, errOutsideCalendar):
 		return KindClock
+	case errors.As(err, &corrupt):
+		return KindScript
+	case errors.Is(err, errCrowded):
+		return KindCrowded
 	case errors.As(err, &reply):
 		return kindOfReply(reply.Error())
+	case errors.Is(err, errNoConnection):
+		return KindConnection
 	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, redis.ErrPoolTimeout), errors.As(err, &network) && network.Timeout():
 		return KindTimeout
 	case errors.As(err, &operation), errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF),
@@ -74,7 +96,3 @@ func kindOfReply(text string) string {
 	}
 	return KindOther
 }
-
-// isCorrupt tells a counter that cannot be read, which concerns one client, from
-// a store that does not work.
-func isCorrupt(err error) bool { return redis.HasErrorPrefix(err, corruptPrefix) }

@@ -14,7 +14,6 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
-	"github.com/penstock-dev/penstock/internal/keys"
 	"github.com/penstock-dev/penstock/internal/ruleset"
 	"github.com/penstock-dev/penstock/test/redistest"
 )
@@ -91,11 +90,13 @@ func clockedLimiters(t *testing.T) map[string]clocked {
 	}
 }
 
-func newClockedRedis(t *testing.T, client redis.UniversalClient) *clockedRedis {
+func newClockedRedis(t *testing.T, client *redis.Client) *clockedRedis {
 	t.Helper()
 	at := new(int64)
-	stepped := NewRedis(client, keys.DefaultPrefix, patience)
-	stepped.script = newScript(steppedTime + decideText)
+	stepped := newRedis(t, client.Options(), patience)
+	stepped.dispatcher.decide = newScript(steppedTime + decideText)
+	// Refusals are remembered by the time that really passes.
+	stepped.remembered = nil
 	stepped.now = func() time.Time {
 		off := 12 * time.Hour
 		if *at%2 == 0 {
@@ -103,7 +104,6 @@ func newClockedRedis(t *testing.T, client redis.UniversalClient) *clockedRedis {
 		}
 		return time.UnixMicro(*at).Add(off)
 	}
-	t.Cleanup(stepped.Close)
 	return &clockedRedis{Redis: stepped, client: client, at: at}
 }
 

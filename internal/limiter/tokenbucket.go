@@ -118,6 +118,17 @@ func (b *tokenBucket) charge(_ state, stand standing, now int64) state {
 	return state{until: now + debt.whole, more: debt.parts}
 }
 
+// aged is a bucket that refills meanwhile.
+func (b *tokenBucket) aged(stand standing, elapsed int64) standing {
+	stand.first -= elapsed
+	if stand.first < 0 {
+		stand.first, stand.second = 0, 0
+	}
+	return stand
+}
+
+func (b *tokenBucket) ages(stand standing, _ int64) int64 { return b.report(stand, false).retryAfter }
+
 func (b *tokenBucket) report(stand standing, charged bool) report {
 	debt := span{whole: stand.first, parts: stand.second}
 	told := report{never: b.never}

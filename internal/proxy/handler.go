@@ -52,7 +52,7 @@ func (p *portHandler) ServeHTTP(w http.ResponseWriter, request *http.Request) {
 
 // unservable returns the answer to a request that is for no app, and false.
 func unservable(request *http.Request) (answer, bool) {
-	refused := problem{}
+	var refused problem
 	switch _, known := match.OriginForm(request.RequestURI); {
 	case request.ProtoMajor != 1:
 		// The preface of HTTP/2, which net/http leaves to handlers; its frames

@@ -6,7 +6,6 @@ package redisconn
 import (
 	"crypto/tls"
 	"crypto/x509"
-	"fmt"
 	"time"
 
 	"github.com/redis/go-redis/v9"
@@ -16,33 +15,38 @@ import (
 // clientName is what CLIENT LIST shows for our connections.
 const clientName = "penstock"
 
-// Purpose says what a client is for: it decides deadlines, retries and buffers.
-type Purpose int
-
-const (
-	// Deciding is for the scripts of the request path: a hard deadline, no
-	// retries, since a script that ran must not run again, and few small
-	// connections, since every pod pays for them.
-	Deciding Purpose = iota
-	// Publishing is for rule sets and acknowledgements, which may take a second
-	// and may be repeated.
-	Publishing
-)
-
-// decidingConnections is how many connections one sidecar opens. They are opened
-// ahead of need and again after a failure, in the background.
-const decidingConnections = 3
-
-// publishTimeout bounds one operation of a Publishing client.
+// publishTimeout bounds one operation of a client for rule sets.
 const publishTimeout = 5 * time.Second
 
-// New returns a client for the store. It connects in the background, so an
-// unreachable store shows in the first operation. Errors are those of Validate.
-func New(settings Settings, purpose Purpose) (redis.UniversalClient, error) {
+// New returns a client for rule sets and acknowledgements, which may take a second
+// and may be repeated. It connects in the background, so an unreachable store shows
+// in the first operation. Errors are those of Validate.
+func New(settings Settings) (redis.UniversalClient, error) {
+	options, err := optionsFor(settings)
+	if err != nil {
+		return nil, err
+	}
+	options.ReadTimeout, options.WriteTimeout = publishTimeout, publishTimeout
+	return redis.NewClient(options), nil
+}
+
+// DecidingOptions say how to connect for the scripts of the request path: Keep
+// opens such connections. Errors are those of Validate.
+func DecidingOptions(settings Settings) (*redis.Options, error) {
+	options, err := optionsFor(settings)
+	if err != nil {
+		return nil, err
+	}
+	// A full call of 64 checks is written at once; every pod pays for the buffers.
+	options.ReadBufferSize, options.WriteBufferSize = 4<<10, 16<<10
+	return options, nil
+}
+
+func optionsFor(settings Settings) (*redis.Options, error) {
 	if err := settings.Validate(); err != nil {
 		return nil, err
 	}
-	options := &redis.Options{
+	return &redis.Options{
 		Addr:                     settings.Addresses[0],
 		ClientName:               clientName,
 		DisableIdentity:          true,
@@ -55,27 +59,7 @@ func New(settings Settings, purpose Purpose) (redis.UniversalClient, error) {
 		PipelinePoolSize:         -1,
 		TLSConfig:                settings.TLS.config(),
 		MaintNotificationsConfig: &maintnotifications.Config{Mode: maintnotifications.ModeDisabled},
-	}
-	switch purpose {
-	case Deciding:
-		limitForDeciding(options, orDefault(settings.OperationTimeout, DefaultOperationTimeout))
-	case Publishing:
-		options.ReadTimeout, options.WriteTimeout = publishTimeout, publishTimeout
-	default:
-		return nil, fmt.Errorf("make a Redis client: unknown purpose %d", purpose)
-	}
-	return redis.NewClient(options), nil
-}
-
-func limitForDeciding(options *redis.Options, timeout time.Duration) {
-	options.MaxRetries = -1
-	options.ReadTimeout, options.WriteTimeout, options.PoolTimeout = timeout, timeout, timeout
-	options.DialerRetries = 1
-	options.PoolSize, options.MaxActiveConns = decidingConnections, decidingConnections
-	options.MinIdleConns = decidingConnections
-	options.ReadBufferSize, options.WriteBufferSize = 4<<10, 4<<10
-	// A pool that never lets connections idle out needs no dial in a request.
-	options.ConnMaxIdleTime = -1
+	}, nil
 }
 
 // config returns nil, which means clear text, for nil. The settings are valid.

@@ -4,9 +4,6 @@
 package redisconn_test
 
 import (
-	"context"
-	"errors"
-	"net"
 	"strings"
 	"testing"
 	"time"
@@ -17,9 +14,9 @@ import (
 	"github.com/penstock-dev/penstock/test/redistest"
 )
 
-func connect(t *testing.T, settings redisconn.Settings, purpose redisconn.Purpose) redis.UniversalClient {
+func connect(t *testing.T, settings redisconn.Settings) redis.UniversalClient {
 	t.Helper()
-	client, err := redisconn.New(settings, purpose)
+	client, err := redisconn.New(settings)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -62,10 +59,10 @@ func TestClientsConnect(t *testing.T) {
 		"wrong password": {settings: redisconn.Settings{Addresses: []string{users.Addr()}, Username: "app", Password: "guess"}, wantErr: "WRONGPASS"},
 	}
 	for name, tc := range tests {
-		for purpose, label := range map[redisconn.Purpose]string{redisconn.Deciding: "deciding", redisconn.Publishing: "publishing"} {
+		for label, set := range map[string]func(*testing.T, redisconn.Settings) error{"deciding": setByLink, "publishing": setByClient} {
 			t.Run(name+"/"+label, func(t *testing.T) {
 				t.Parallel()
-				err := connect(t, patient(tc.settings), purpose).Set(t.Context(), "key", "value", time.Minute).Err()
+				err := set(t, patient(tc.settings))
 				if (err == nil) != (tc.wantErr == "") || (err != nil && !strings.Contains(err.Error(), tc.wantErr)) {
 					t.Errorf("set: %v, want an error with %q", err, tc.wantErr)
 				}
@@ -74,44 +71,52 @@ func TestClientsConnect(t *testing.T) {
 	}
 }
 
+func setByClient(t *testing.T, settings redisconn.Settings) error {
+	t.Helper()
+	return connect(t, settings).Set(t.Context(), "key", "value", time.Minute).Err()
+}
+
+func setByLink(t *testing.T, settings redisconn.Settings) error {
+	t.Helper()
+	keeper, links := keep(t, settings)
+	keeper.Await(t.Context())
+	select {
+	case link := <-links:
+		return link.Process(t.Context(), redis.NewStatusCmd(t.Context(), "set", "key", "value", "px", "60000"))
+	default:
+		return keeper.Failure()
+	}
+}
+
+// keep keeps two links open and tells of each.
+func keep(t *testing.T, settings redisconn.Settings) (*redisconn.Keeper, <-chan *redisconn.Link) {
+	t.Helper()
+	options, err := redisconn.DecidingOptions(settings)
+	if err != nil {
+		t.Fatal(err)
+	}
+	links := make(chan *redisconn.Link, 100)
+	keeper := redisconn.Keep(options, 2, func(link *redisconn.Link) { links <- link })
+	t.Cleanup(keeper.Close)
+	return keeper, links
+}
+
 func TestConnectionsAreNamed(t *testing.T) {
 	t.Parallel()
 	server := redistest.Start(t)
-	client := connect(t, patient(redisconn.Settings{Addresses: []string{server.Addr()}}), redisconn.Deciding)
-	name, err := client.ClientGetName(t.Context()).Result()
+	_, links := keep(t, patient(redisconn.Settings{Addresses: []string{server.Addr()}}))
+	command := redis.NewStringCmd(t.Context(), "client", "getname")
+	err := next(t, links).Process(t.Context(), command)
+	name := command.Val()
 	if err != nil || name != "penstock" {
 		t.Errorf("client name %q, %v, want penstock", name, err)
 	}
 }
 
-func TestDecidingClientObeysTheDeadlineOfASilentServer(t *testing.T) {
+func TestOnlyPublishingRetries(t *testing.T) {
 	t.Parallel()
-	// It accepts connections and never says a word: a black hole behind a
-	// working network, where only our own deadlines end a wait.
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = listener.Close() })
-	client := connect(t, redisconn.Settings{Addresses: []string{listener.Addr().String()}}, redisconn.Deciding)
-	ctx, cancel := context.WithTimeout(t.Context(), redisconn.DefaultOperationTimeout)
-	defer cancel()
-	began := time.Now()
-	err = client.Ping(ctx).Err()
-	var timeout net.Error
-	if took := time.Since(began); !errors.As(err, &timeout) || !timeout.Timeout() || took > time.Second {
-		t.Errorf("ping ended after %v with %v, want a timeout", took, err)
-	}
-}
-
-func TestOnlyPublishingClientsRetry(t *testing.T) {
-	t.Parallel()
-	server := redistest.Start(t)
-	settings := patient(redisconn.Settings{Addresses: []string{server.Addr()}})
-	for purpose, wantRetries := range map[redisconn.Purpose]int{redisconn.Deciding: 0, redisconn.Publishing: 3} {
-		client, ok := connect(t, settings, purpose).(*redis.Client)
-		if !ok || client.Options().MaxRetries != wantRetries || !client.Options().ContextTimeoutEnabled {
-			t.Errorf("purpose %d: options %+v, want %d retries and context timeouts", purpose, client.Options(), wantRetries)
-		}
+	client, ok := connect(t, redisconn.Settings{Addresses: []string{"127.0.0.1:1"}}).(*redis.Client)
+	if !ok || client.Options().MaxRetries != 3 || !client.Options().ContextTimeoutEnabled {
+		t.Errorf("options %+v, want three retries and the contexts' timeouts", client.Options())
 	}
 }

@@ -43,7 +43,7 @@ func TestValidateNamesTheField(t *testing.T) {
 			if tc.want == "" {
 				return
 			}
-			if _, err := New(settings, Deciding); err == nil {
+			if _, err := New(settings); err == nil {
 				t.Error("New accepted settings that Validate refuses")
 			}
 		})

@@ -16,7 +16,7 @@ import (
 // Open returns the store that settings lead to, on a connection of its own. It
 // connects when first asked something. Close it after use.
 func Open(settings redisconn.Settings) (*Store, error) {
-	client, err := redisconn.New(settings, redisconn.Publishing)
+	client, err := redisconn.New(settings)
 	if err != nil {
 		return nil, fmt.Errorf("open store: %w", err)
 	}

@@ -1,0 +1,115 @@
+// Copyright The Penstock Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package limiter
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+)
+
+// request is one request's checks on their way to the store.
+type request struct {
+	// ctx says whether the client is still there.
+	ctx       context.Context
+	namespace string
+	names     []string
+	plans     []plan
+	// deadline is when the caller stops waiting.
+	deadline time.Time
+	// turn gets one value when the request leaves the queue: the call that its
+	// goroutine is to make, or nil once the call that another makes has ended.
+	turn chan *call
+	// queued is guarded by the dispatcher's lock.
+	queued bool
+
+	// What became of it. Written by who makes the call, before turn gets its value.
+	sent   time.Time
+	stands []standing
+	err    error
+}
+
+// isOver says that nobody waits for the request any more.
+func (q *request) isOver(now time.Time) bool {
+	return q.ctx.Err() != nil || !now.Before(q.deadline)
+}
+
+// call is one run of the script for one or more requests, on a connection that
+// nobody else uses meanwhile.
+type call struct {
+	connection connection
+	requests   []*request
+}
+
+// deadline is the latest of the requests' own: each of them stops waiting at its
+// own, and the others still get their answer.
+func (c *call) deadline() time.Time {
+	latest := c.requests[0].deadline
+	for _, q := range c.requests[1:] {
+		if q.deadline.After(latest) {
+			latest = q.deadline
+		}
+	}
+	return latest
+}
+
+// leader is the request whose goroutine makes the call: the one that waits longest.
+func (c *call) leader() *request {
+	leader := c.requests[0]
+	for _, q := range c.requests[1:] {
+		if q.deadline.After(leader.deadline) {
+			leader = q
+		}
+	}
+	return leader
+}
+
+// send runs the script and writes to each request what became of it. The error is
+// that of the call as a whole.
+func (c *call) send(decide script) error {
+	checks := 0
+	for _, q := range c.requests {
+		checks += len(q.names)
+	}
+	words := make([]any, scriptWords, scriptWords+len(c.requests)+8*checks)
+	for _, q := range c.requests {
+		for _, name := range q.names {
+			words = append(words, name)
+		}
+	}
+	for _, q := range c.requests {
+		words = append(words, len(q.plans))
+		for _, made := range q.plans {
+			words = made.appendArguments(words)
+		}
+	}
+	now := time.Now()
+	reply, err := decide.run(until{Context: context.Background(), at: c.deadline()}, c.connection, words, checks)
+	for _, q := range c.requests {
+		q.sent, q.err = now, err
+		if err == nil {
+			q.stands, reply, q.err = standingsOf(reply, q.plans)
+		}
+	}
+	return err
+}
+
+// until is a context that only has a deadline: go-redis looks at nothing else, and
+// no timer need be started and stopped for each call.
+type until struct {
+	context.Context
+	at time.Time
+}
+
+// Deadline implements context.Context.
+func (u until) Deadline() (time.Time, bool) { return u.at, true }
+
+// spoils says that a connection must not be used again after an error: an answer
+// may still arrive on it, or it leads to a store that cannot be written any more.
+func spoils(err error) bool {
+	var reply redis.Error
+	return err != nil && (!errors.As(err, &reply) || ErrorKind(err) == KindReadOnly)
+}

@@ -1,0 +1,223 @@
+// Copyright The Penstock Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package limiter
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+)
+
+const (
+	// checksPerCall is how many checks one call takes from the queue. Redis does
+	// nothing else while the script runs, about 0.2 ms.
+	checksPerCall = 64
+	// mostWaiting bounds the queue. Whoever waits does so for one deadline at most.
+	mostWaiting = 4096
+)
+
+// connection is an open connection to the store. One call at a time uses it.
+type connection interface {
+	Process(ctx context.Context, command redis.Cmder) error
+	// Lose gives it up; another is made in the background.
+	Lose()
+	// IsOpen says whether it can still be used, as far as this side knows.
+	IsOpen() bool
+}
+
+// dispatcher sends requests to one node of the store. A request goes out at once
+// when a connection is idle. While all are in use requests queue, and a connection
+// that gets free takes as many as fit one call, in order. So nobody ever waits for
+// company, and the calls grow as the load does. No goroutine of its own is needed:
+// each call is made by the goroutine of one of its requests.
+type dispatcher struct {
+	decide script
+	// ended is told of each call as it ends.
+	ended func(*call, error)
+
+	mu    sync.Mutex
+	idle  []connection
+	queue []*request
+	// open is how many connections are idle or in use.
+	open   int
+	closed bool
+}
+
+// opened adds a connection.
+func (d *dispatcher) opened(added connection) {
+	d.mu.Lock()
+	d.open++
+	d.mu.Unlock()
+	d.release(added, false)
+}
+
+// do has a request decided. Its error is the request's own or that of its call.
+func (d *dispatcher) do(q *request) error {
+	if err := q.ctx.Err(); err != nil {
+		return err
+	}
+	own, err := d.sendOrQueue(q)
+	switch {
+	case err != nil:
+		return err
+	case own != nil:
+		d.make(own)
+		return q.err
+	default:
+		return d.await(q)
+	}
+}
+
+// sendOrQueue returns a call of the request alone if a connection is idle.
+func (d *dispatcher) sendOrQueue(q *request) (*call, error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	switch last := len(d.idle) - 1; {
+	case d.open == 0 || d.closed:
+		return nil, errNoConnection
+	case last >= 0:
+		free := d.idle[last]
+		d.idle = d.idle[:last]
+		return &call{connection: free, requests: []*request{q}}, nil
+	case len(d.queue) >= mostWaiting:
+		return nil, errCrowded
+	}
+	q.turn, q.queued = make(chan *call, 1), true
+	d.queue = append(d.queue, q)
+	return nil, nil
+}
+
+// await waits for a queued request's turn, and makes the call if it is its own.
+func (d *dispatcher) await(q *request) error {
+	timer := time.NewTimer(time.Until(q.deadline))
+	defer timer.Stop()
+	var over error
+	select {
+	case turn := <-q.turn:
+		return d.take(q, turn)
+	case <-timer.C:
+		over = context.DeadlineExceeded
+	case <-q.ctx.Done():
+		over = q.ctx.Err()
+	}
+	d.mu.Lock()
+	if q.queued {
+		// Whoever takes from the queue passes over requests that are over.
+		q.queued = false
+	}
+	d.mu.Unlock()
+	select {
+	case turn := <-q.turn:
+		// Others count on the call, or the answer came at the last moment.
+		return d.take(q, turn)
+	default:
+		return over
+	}
+}
+
+func (d *dispatcher) take(q *request, turn *call) error {
+	if turn != nil {
+		d.make(turn)
+	}
+	return q.err
+}
+
+// make makes a call, passes the connection on and tells the call's requests.
+func (d *dispatcher) make(c *call) {
+	leader := c.leader()
+	err := c.send(d.decide)
+	d.release(c.connection, spoils(err))
+	d.ended(c, err)
+	for _, q := range c.requests {
+		if q != leader {
+			q.turn <- nil
+		}
+	}
+}
+
+// release gives a connection to the next in the queue, or gives it up.
+func (d *dispatcher) release(free connection, spoilt bool) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if spoilt || d.closed {
+		d.open--
+		free.Lose()
+		if d.open == 0 {
+			d.refuseQueue()
+		}
+		return
+	}
+	next := d.nextRequests()
+	if len(next) == 0 {
+		d.idle = append(d.idle, free)
+		return
+	}
+	c := &call{connection: free, requests: next}
+	c.leader().turn <- c
+}
+
+// nextRequests takes the requests of one call from the queue.
+func (d *dispatcher) nextRequests() []*request {
+	now := time.Now()
+	var next []*request
+	checks, taken := 0, 0
+	for _, q := range d.queue {
+		if q.queued && !q.isOver(now) {
+			if checks += len(q.names); checks > checksPerCall && len(next) > 0 {
+				break
+			}
+			q.queued = false
+			next = append(next, q)
+		}
+		taken++
+	}
+	d.dequeue(taken)
+	return next
+}
+
+// dequeue drops the first of the queue, in place: its memory is used again.
+func (d *dispatcher) dequeue(count int) {
+	left := copy(d.queue, d.queue[count:])
+	clear(d.queue[left:])
+	d.queue = d.queue[:left]
+}
+
+// refuseQueue ends the waiting of all: nothing of theirs was sent.
+func (d *dispatcher) refuseQueue() {
+	for _, q := range d.queue {
+		if q.queued {
+			q.queued, q.err = false, errNoConnection
+			q.turn <- nil
+		}
+	}
+	d.dequeue(len(d.queue))
+}
+
+// sweep gives up idle connections that the other end has closed, so that no
+// request finds out.
+func (d *dispatcher) sweep() {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	kept := d.idle[:0]
+	for _, c := range d.idle {
+		if c.IsOpen() {
+			kept = append(kept, c)
+			continue
+		}
+		d.open--
+		c.Lose()
+	}
+	clear(d.idle[len(kept):])
+	d.idle = kept
+}
+
+// close refuses what waits and what comes. Calls under way end by themselves.
+func (d *dispatcher) close() {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.closed = true
+	d.refuseQueue()
+}
