@@ -107,8 +107,10 @@ var faults = []fault{
 	{"match: the kind of a key's source dropped", "internal/match/identity.go",
 		"				content = appendField(content, string(source.Kind))\n				content = appendField(content, source.Name)\n				return appendField(content, value), partFound",
 		"				return appendField(content, value), partFound", matchTests, "TestIdentitiesThatDiffer"},
-	{"match: paths compared as they came", "internal/match/canonical.go",
-		"	return collapse(path)\n}", "	return path\n}", matchTests, "TestEverySpellingMeetsTheRule"},
+	{"match: another case is another path", "internal/match/canonical.go",
+		"path = foldCase(cutParameters(path))", "path = cutParameters(path)", matchTests, "TestEverySpellingMeetsTheRule"},
+	{"match: escapes compared as they came", "internal/match/canonical.go",
+		"		case isPathByte(c):\n			out.WriteByte(c)", "		case isPathByte(c) && !escaped:\n			out.WriteByte(c)", matchTests, "TestEverySpellingMeetsTheRule"},
 
 	{"proxy: seconds rounded down", "internal/proxy/limitfields.go",
 		"return int64((d-1)/time.Second) + 1", "return int64(d / time.Second)", proxyTests, "TestWholeSeconds"},
