@@ -18,7 +18,9 @@ IMAGE_TAG ?= dev
 
 .PHONY: help
 help: ## Show what can be made.
-	@awk 'BEGIN {FS = ":.*## "; print "Usage: make TARGET\n"} /^[a-z-]+:.*## / {printf "  %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk 'BEGIN {FS = ":.*## "; print "Usage: make TARGET"} \
+		/^##@ / {printf "\n%s\n", substr($$0, 5)} \
+		/^[a-z0-9-]+:.*## / {printf "  %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 ##@ See it work
 
