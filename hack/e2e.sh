@@ -9,6 +9,10 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
+if [ -n "${E2E_KUBECONFIG:-}${E2E_IMAGES:-}" ] && { [ -z "${E2E_KUBECONFIG:-}" ] || [ -z "${E2E_IMAGES:-}" ]; }; then
+  echo "e2e: another cluster needs both E2E_KUBECONFIG and E2E_IMAGES" >&2
+  exit 2
+fi
 unset KUBECONFIG
 # kubectl keeps discovery by address, which a re-made cluster shares with the last.
 KUBECACHEDIR=$(mktemp -d)
@@ -17,11 +21,7 @@ go run ./hack/controlplane
 export E2E_KUBECTL=$PWD/bin/controlplane/kubectl
 go test -tags=e2e -c -o bin/e2e.test ./test/e2e
 
-if [ -n "${E2E_KUBECONFIG:-}" ] || [ -n "${E2E_IMAGES:-}" ]; then
-  if [ -z "${E2E_KUBECONFIG:-}" ] || [ -z "${E2E_IMAGES:-}" ]; then
-    echo "e2e: another cluster needs both E2E_KUBECONFIG and E2E_IMAGES" >&2
-    exit 2
-  fi
+if [ -n "${E2E_KUBECONFIG:-}" ]; then
   enter=()
 else
   make -s images

@@ -28,7 +28,7 @@ fi
 found=$(major || true) # a server that is not there is said below
 if [ -z "$found" ] || [ "$found" -lt 7 ]; then
   cat >&2 <<TXT
-redis-server >= 7 is needed, found ${found:-none}.
+redis-server >= 7 is needed; $server is ${found:+of version }${found:-none}.
 Install it (on Debian and Ubuntu: sudo apt-get install redis-server) or name it: REDIS_SERVER=/path/to/redis-server make test
 TXT
   exit 1

@@ -51,7 +51,6 @@ const (
 	ReasonPending         = "Pending"
 	ReasonNotInjected     = "NotInjected"
 	ReasonNotIntercepted  = "NotIntercepted"
-	ReasonNotHTTP         = "NotHTTP"
 	ReasonSidecarOutdated = "SidecarOutdated"
 	ReasonSidecarSilent   = "SidecarSilent"
 	ReasonStoreDegraded   = "StoreDegraded"
@@ -62,6 +61,5 @@ const (
 	ReasonConnected          = "Connected"
 	ReasonUnreachable        = "Unreachable"
 	ReasonCredentialsRefused = "CredentialsRefused"
-	ReasonACLUnavailable     = "ACLUnavailable"
 	ReasonPrefixInUse        = "PrefixInUse"
 )
