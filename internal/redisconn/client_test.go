@@ -37,7 +37,7 @@ func TestClientsConnect(t *testing.T) {
 	secured := redistest.Start(t, redistest.WithTLS())
 	users := redistest.Start(t, redistest.WithUsers("app on >secret ~* +@all"))
 	asking := redistest.Start(t, redistest.WithClientCertificates())
-	certificate, key := asking.ClientCertificate()
+	certificate, key := asking.ClientCertificate(t, "app")
 	local := redistest.Start(t, redistest.WithSocket())
 	watched := redistest.StartSentinel(t, redistest.WithPassword("watchword"))
 	sentinels := redisconn.Settings{
