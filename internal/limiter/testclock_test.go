@@ -131,13 +131,13 @@ func newClockedRedis(t *testing.T, client *redis.Client) *clockedRedis {
 	t.Helper()
 	at := new(int64)
 	stepped := newRedis(t, client.Options(), patience)
-	stepped.dispatcher.scripts = scripts{decide: newScript(steppedTime + decideText), correct: newScript(steppedTime + correctText)}
+	stepped.only().dispatcher.scripts = scripts{decide: newScript(steppedTime + decideText), correct: newScript(steppedTime + correctText)}
 	awaitConnections(t, stepped)
-	stepped.dispatcher.mu.Lock()
-	for i, idle := range stepped.dispatcher.idle {
-		stepped.dispatcher.idle[i] = steppedConnection{connection: idle, at: at}
+	stepped.only().dispatcher.mu.Lock()
+	for i, idle := range stepped.only().dispatcher.idle {
+		stepped.only().dispatcher.idle[i] = steppedConnection{connection: idle, at: at}
 	}
-	stepped.dispatcher.mu.Unlock()
+	stepped.only().dispatcher.mu.Unlock()
 	// Refusals are remembered by the time that really passes.
 	stepped.remembered = nil
 	stepped.now = func() time.Time {
