@@ -104,17 +104,26 @@ func drawChecks(r *rapid.T, client string) []Check {
 	count := rapid.IntRange(1, 3).Draw(r, "limits")
 	checks := make([]Check, 0, count)
 	for i := range count {
-		requests := rapid.OneOf(rapid.Int64Range(1, 20), rapid.Int64Range(1, 5000)).Draw(r, "requests")
-		window := rapid.OneOf(rapid.Int64Range(1, 50), rapid.Int64Range(10_000, 100_000_000)).Draw(r, "window")
-		burst := rapid.OneOf(rapid.Int64Range(1, 10), rapid.Int64Range(1, 3000)).Draw(r, "burst")
-		limit := *rapid.SampledFrom(checksOf(client, requests, burst, time.Duration(window)*time.Microsecond)).Draw(r, "algorithm").Limit
-		limit.Name = fmt.Sprint(limit.Name, i)
-		check := checkOf(client, limit)
-		check.Shadow = rapid.IntRange(0, 4).Draw(r, "shadow") == 0
-		check.Settled, check.Correctable = rapid.Bool().Draw(r, "settled"), rapid.Bool().Draw(r, "correctable")
-		checks = append(checks, check)
+		checks = append(checks, drawCheck(r, client, i, nil))
 	}
 	return checks
+}
+
+// drawCheck draws a limit of the wanted algorithms; of all if that is nil.
+func drawCheck(r *rapid.T, client string, number int, wanted func(ruleset.Algorithm) bool) Check {
+	requests := rapid.OneOf(rapid.Int64Range(1, 20), rapid.Int64Range(1, 5000)).Draw(r, "requests")
+	window := rapid.OneOf(rapid.Int64Range(1, 50), rapid.Int64Range(10_000, 100_000_000)).Draw(r, "window")
+	burst := rapid.OneOf(rapid.Int64Range(1, 10), rapid.Int64Range(1, 3000)).Draw(r, "burst")
+	of := checksOf(client, requests, burst, time.Duration(window)*time.Microsecond)
+	if wanted != nil {
+		of = slices.DeleteFunc(of, func(c Check) bool { return !wanted(c.Limit.Algorithm) })
+	}
+	limit := *rapid.SampledFrom(of).Draw(r, "algorithm").Limit
+	limit.Name = fmt.Sprint(limit.Name, number)
+	check := checkOf(client, limit)
+	check.Shadow = rapid.IntRange(0, 4).Draw(r, "shadow") == 0
+	check.Settled, check.Correctable = rapid.Bool().Draw(r, "settled"), rapid.Bool().Draw(r, "correctable")
+	return check
 }
 
 // drawStep draws how far the clock moves, mostly to where something happens.
@@ -130,18 +139,32 @@ func drawStep(r *rapid.T, last Decision) int64 {
 	).Draw(r, "step")
 }
 
-func testAgainstModel(t *testing.T, name string, limiter clocked, backwards bool) {
+// comparison runs a limiter beside the model, in traces of decisions, corrections and
+// steps of the clock.
+type comparison struct {
+	name    string
+	limiter clocked
+	// backwards has the clock step back as well.
+	backwards bool
+	// draw draws the limits that a client meets.
+	draw  func(r *rapid.T, client string) []Check
+	steps *rapid.Generator[int]
+
+	traces, decisions int
+}
+
+func (c *comparison) run(t *testing.T) {
 	t.Helper()
-	trace := 0
+	limiter, backwards := c.limiter, c.backwards
 	rapid.Check(t, func(r *rapid.T) {
-		trace++
+		c.traces++
 		limiter.forget()
 		reference := newModel()
-		checks := drawChecks(r, fmt.Sprint(name, backwards, trace))
+		checks := c.draw(r, fmt.Sprint(c.name, backwards, c.traces))
 		now := present + rapid.Int64Range(0, 1_000_000).Draw(r, "start")
 		var last Decision
 		var open []openReceipt
-		for step := range rapid.IntRange(5, 25).Draw(r, "steps") {
+		for step := range c.steps.Draw(r, "steps") {
 			now += drawStep(r, last)
 			if backwards && rapid.IntRange(0, 3).Draw(r, "back") == 0 {
 				now -= rapid.Int64Range(0, 200_000_000).Draw(r, "back by")
@@ -156,6 +179,7 @@ func testAgainstModel(t *testing.T, name string, limiter clocked, backwards bool
 				most := min(checks[i].Limit.Burst+1, maxPlaces)
 				checks[i].Cost = rapid.OneOf(rapid.Just(int64(1)), rapid.Int64Range(0, 3), rapid.Int64Range(0, most)).Draw(r, "cost")
 			}
+			c.decisions++
 			decision, charged := requireModelFor(t, r.Fatalf, limiter, reference, now, fmt.Sprint(step), checks)
 			if last = decision; last.Receipt != nil {
 				last.Receipt.book = limiter.book()
@@ -193,14 +217,16 @@ func (o openReceipt) correct(r *rapid.T, reference *model, now int64) {
 func TestModelAgreesOnEveryNumber(t *testing.T) {
 	t.Parallel()
 	for name, limiter := range clockedLimiters(t) {
-		t.Run(name, func(t *testing.T) { testAgainstModel(t, name, limiter, false) })
+		c := comparison{name: name, limiter: limiter, draw: drawChecks, steps: rapid.IntRange(5, 25)}
+		t.Run(name, c.run)
 	}
 }
 
 func TestModelAgreesWhenTheClockStepsBack(t *testing.T) {
 	t.Parallel()
 	for name, limiter := range clockedLimiters(t) {
-		t.Run(name, func(t *testing.T) { testAgainstModel(t, name, limiter, true) })
+		c := comparison{name: name, limiter: limiter, backwards: true, draw: drawChecks, steps: rapid.IntRange(5, 25)}
+		t.Run(name, c.run)
 	}
 }
 
