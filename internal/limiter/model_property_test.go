@@ -15,13 +15,14 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/penstock-dev/penstock/internal/ruleset"
+	"github.com/penstock-dev/penstock/test/model"
 )
 
 // present is a time of the years for which this is made, in microseconds.
 const present = int64(1_900_000_000_000_000)
 
 // requireModel decides once and compares everything with the model.
-func requireModel(t *testing.T, fail func(string, ...any), limiter clocked, reference *model, now int64, checks []Check) Decision {
+func requireModel(t *testing.T, fail func(string, ...any), limiter clocked, reference *model.Model, now int64, checks []Check) Decision {
 	t.Helper()
 	got, _ := requireModelFor(t, fail, limiter, reference, now, "", checks)
 	return got
@@ -29,15 +30,15 @@ func requireModel(t *testing.T, fail func(string, ...any), limiter clocked, refe
 
 // requireModelFor is requireModel for a request that holds places under a name. It
 // returns also what the model charged.
-func requireModelFor(t *testing.T, fail func(string, ...any), limiter clocked, reference *model, now int64, holder string, checks []Check) (Decision, modelReceipt) {
+func requireModelFor(t *testing.T, fail func(string, ...any), limiter clocked, reference *model.Model, now int64, holder string, checks []Check) (Decision, model.Receipt) {
 	t.Helper()
 	limiter.set(t, now)
 	got, err := limiter.Decide(t.Context(), "shop", checks)
 	if err != nil {
 		fail("decide at %d on %s: %v", now, describe(checks), err)
 	}
-	receipt := reference.receipt(now, holder, checks)
-	if diff := reference.compare(now, holder, checks, got); diff != "" {
+	receipt := reference.ReceiptFor(now, modelsOf(checks, holder))
+	if diff := compare(reference, now, holder, checks, got); diff != "" {
 		fail("at %d on %s (-model +got):\n%s", now, describe(checks), diff)
 	}
 	return got, receipt
@@ -47,13 +48,13 @@ func requireModelFor(t *testing.T, fail func(string, ...any), limiter clocked, r
 type verdict struct {
 	Allowed   bool
 	Delay, At int64
-	States    []modelState
+	States    []model.State
 }
 
 // compare has the model decide as well, and returns how a decision differs from that.
-func (m *model) compare(now int64, holder string, checks []Check, got Decision) string {
+func compare(reference *model.Model, now int64, holder string, checks []Check, got Decision) string {
 	want := verdict{At: now}
-	want.Allowed, want.States = m.decide(now, holder, checks)
+	want.Allowed, want.States = reference.Decide(now, modelsOf(checks, holder))
 	for i := range want.States {
 		if !checks[i].Shadow {
 			want.Delay = max(want.Delay, want.States[i].Delay)
@@ -65,9 +66,27 @@ func (m *model) compare(now int64, holder string, checks []Check, got Decision) 
 	})
 }
 
+// modelOf is a check as the model takes it.
+func modelOf(check Check) model.Check {
+	return model.Check{
+		Limit: check.Limit, Identity: check.Identity, Cost: check.Cost,
+		Shadow: check.Shadow, Correctable: check.Correctable, Settled: check.Settled,
+	}
+}
+
+// modelsOf are the checks of a request that holds places under a name.
+func modelsOf(checks []Check, holder string) []model.Check {
+	taken := make([]model.Check, len(checks))
+	for i, check := range checks {
+		taken[i] = modelOf(check)
+		taken[i].Holder = holder
+	}
+	return taken
+}
+
 // statesOf brings a decision's states into the order of the checks.
-func statesOf(decision Decision, checks []Check) []modelState {
-	states := make([]modelState, 0, len(checks))
+func statesOf(decision Decision, checks []Check) []model.State {
+	states := make([]model.State, 0, len(checks))
 	for _, check := range checks {
 		at := slices.IndexFunc(decision.Limits, func(s LimitState) bool {
 			return s.Limit == check.Limit.Name && s.Identity == check.Identity
@@ -76,7 +95,7 @@ func statesOf(decision Decision, checks []Check) []modelState {
 			continue
 		}
 		s := decision.Limits[at]
-		states = append(states, modelState{
+		states = append(states, model.State{
 			Limit: s.Limit, Allowed: s.Allowed, Never: s.Never, Remaining: s.Remaining,
 			Reset: s.ResetAfter.Microseconds(), Next: s.NextAfter.Microseconds(), RetryAfter: s.RetryAfter.Microseconds(),
 		})
@@ -159,7 +178,7 @@ func (c *comparison) run(t *testing.T) {
 	rapid.Check(t, func(r *rapid.T) {
 		c.traces++
 		limiter.forget()
-		reference := newModel()
+		reference := model.New()
 		checks := c.draw(r, fmt.Sprint(c.name, backwards, c.traces))
 		now := present + rapid.Int64Range(0, 1_000_000).Draw(r, "start")
 		var last Decision
@@ -193,23 +212,23 @@ func (c *comparison) run(t *testing.T) {
 // openReceipt is a receipt of the limiter, and what the model charged.
 type openReceipt struct {
 	got  *Receipt
-	want modelReceipt
+	want model.Receipt
 }
 
 // correct settles or cancels it, twice: the second time changes nothing.
-func (o openReceipt) correct(r *rapid.T, reference *model, now int64) {
+func (o openReceipt) correct(r *rapid.T, reference *model.Model, now int64) {
 	if rapid.Bool().Draw(r, "cancel") {
 		o.got.Cancel()
-		reference.cancel(now, o.want)
+		reference.Cancel(now, o.want)
 	} else {
-		due := make([]int64, len(o.want.checks))
-		for i, check := range o.want.checks {
+		due := make([]int64, len(o.want.Checks))
+		for i, check := range o.want.Checks {
 			due[i] = rapid.OneOf(rapid.Int64Range(0, 3), rapid.Int64Range(0, 3*check.Limit.Burst)).Draw(r, "due")
 		}
 		o.got.Settle(func(check *Check) int64 {
-			return due[slices.IndexFunc(o.want.checks, func(c Check) bool { return c.Limit == check.Limit })]
+			return due[slices.IndexFunc(o.want.Checks, func(c model.Check) bool { return c.Limit == check.Limit })]
 		})
-		reference.settle(now, o.want, due)
+		reference.Settle(now, o.want, due)
 	}
 	o.got.Cancel()
 }
@@ -257,7 +276,7 @@ func TestModelAgreesAtTheExtremes(t *testing.T) {
 	for name, limiter := range clockedLimiters(t) {
 		for extreme, check := range extremes {
 			t.Run(name+"/"+extreme, func(t *testing.T) {
-				reference := newModel()
+				reference := model.New()
 				now := late
 				for _, cost := range []int64{1, 2, check.Limit.Burst / 3, check.Limit.Burst / 3, check.Limit.Burst / 3, 1, check.Limit.Burst, 0, 7} {
 					last := requireModel(t, t.Fatalf, limiter, reference, now, []Check{costing(check, cost)})

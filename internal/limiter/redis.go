@@ -42,6 +42,8 @@ type Redis struct {
 	// corrections wait for the store. Those that find no place are lost.
 	corrections     chan correction
 	correctionsLost atomic.Int64
+	// corrected is closed once r is closed and no correction waits any more.
+	corrected chan struct{}
 	// connected gets a value when a connection was made: a probe need not wait.
 	connected chan struct{}
 	closing   chan struct{}
@@ -58,7 +60,7 @@ func NewRedis(options *redis.Options, prefix keys.Prefix, deadline time.Duration
 	r := &Redis{
 		prefix: prefix, deadline: deadline, now: time.Now, remembered: newRemembered(), leases: newLeases(),
 		connected: make(chan struct{}, 1), closing: make(chan struct{}),
-		corrections: make(chan correction, mostCorrections),
+		corrections: make(chan correction, mostCorrections), corrected: make(chan struct{}),
 	}
 	r.dispatcher.scripts = scripts{
 		decide: newScript(decideText), correct: newScript(correctText), clock: newStoreClock(time.Now()),
@@ -80,9 +82,11 @@ func (r *Redis) Await(ctx context.Context) { r.keeper.Await(ctx) }
 // Open says whether the breaker is open: the store is not asked.
 func (r *Redis) Open() bool { return r.breaker.isOpen() }
 
-// Close closes the connections. Decisions fail from then on.
+// Close sends the corrections that wait, for a second at most, and closes the
+// connections. Decisions fail from then on.
 func (r *Redis) Close() {
 	r.closed.Do(func() { close(r.closing) })
+	<-r.corrected
 	r.dispatcher.close()
 	r.keeper.Close()
 	r.running.Wait()
