@@ -79,7 +79,11 @@ func (c *call) leader() *request {
 }
 
 // scripts are what calls run.
-type scripts struct{ decide, correct script }
+type scripts struct {
+	decide, correct script
+	// clock is the store's, as its answers show it.
+	clock *storeClock
+}
 
 // send runs a script once for each slot, all in one round trip, and writes to each
 // part what became of it. The error is that of the call as a whole: nil if the
@@ -90,14 +94,19 @@ func (c *call) send(known scripts) error {
 		asked = known.correct
 	}
 	runs := c.runs()
+	behind := known.clock.behind()
 	for _, r := range runs {
-		r.prepare()
+		r.prepare(behind)
 	}
 	asked.runAll(until{Context: context.Background(), at: c.deadline()}, c.connection, runs)
+	received := time.Now()
 	var whole error
 	for _, r := range runs {
 		r.tell(now)
 		whole = worse(whole, r.err)
+		if r.err == nil && !r.corrects() {
+			known.clock.observe(r.reply[0], now, received)
+		}
 	}
 	return whole
 }

@@ -70,6 +70,9 @@ func (r *Redis) joint(namespace string, parts []*part, errs []error) (Decision, 
 		giveBack()
 		for _, p := range decided {
 			r.remember(namespace, p)
+			for i := range p.stands {
+				p.stands[i].advance = 0
+			}
 		}
 		return together(decided), nil
 	}
@@ -117,9 +120,20 @@ func (r *Redis) giveBack(namespace string, p *part) {
 		if !p.stands[i].admits || p.plans[i].free() {
 			continue
 		}
+		charged := p.plans[i]
+		if charged.has(leased) {
+			// What was charged in advance goes back as well.
+			check := p.checks[i]
+			check.Cost, check.share = check.Cost+p.stands[i].advance, 0
+			var err error
+			if charged, err = planFor(&check, r.now); err != nil {
+				r.correctionsLost.Add(1)
+				continue
+			}
+		}
 		corrections = append(corrections, correction{
 			kind: giveBack, identity: p.checks[i].Identity, limit: p.checks[i].Limit.Key,
-			plan: p.plans[i], charged: p.at, stand: p.stands[i],
+			plan: charged, charged: p.at, stand: p.stands[i],
 		})
 	}
 	r.correct(namespace, corrections)

@@ -47,7 +47,9 @@ func openNode(options *redis.Options, prefix keys.Prefix, deadline time.Duration
 		connected: make(chan struct{}, 1), closing: make(chan struct{}),
 	}
 	n.probeFor(probeName)
-	n.dispatcher.scripts = scripts{decide: newScript(decideText), correct: newScript(correctText)}
+	n.dispatcher.scripts = scripts{
+		decide: newScript(decideText), correct: newScript(correctText), clock: newStoreClock(time.Now()),
+	}
 	n.dispatcher.ended = n.callEnded
 	n.keeper = redisconn.Keep(options, connections, func(link *redisconn.Link) {
 		n.dispatcher.opened(link)

@@ -33,6 +33,7 @@ type Redis struct {
 	// now is this machine's clock, of which no verdict depends.
 	now        func() time.Time
 	remembered *remembered
+	leases     *leases
 	// corrections wait for the store. Those that find no place are lost.
 	corrections     chan correction
 	correctionsLost atomic.Int64
@@ -57,7 +58,7 @@ func NewRedis(options *redis.Options, prefix keys.Prefix, deadline time.Duration
 
 func newLimiter(prefix keys.Prefix, deadline time.Duration) *Redis {
 	return &Redis{
-		prefix: prefix, deadline: deadline, now: time.Now, remembered: newRemembered(),
+		prefix: prefix, deadline: deadline, now: time.Now, remembered: newRemembered(), leases: newLeases(),
 		corrections: make(chan correction, mostCorrections), closing: make(chan struct{}),
 	}
 }
@@ -113,9 +114,24 @@ func (r *Redis) Decide(ctx context.Context, namespace string, checks []Check) (D
 	if decision, refused := r.remembered.decide(began, namespace, checks); refused {
 		return decision, nil
 	}
+	if !leasable(checks) {
+		decision, _, err := r.decide(ctx, began, namespace, checks)
+		return decision, err
+	}
+	if decision, spent := r.leases.spend(began, namespace, checks); spent {
+		return decision, nil
+	}
+	checks = r.leases.ask(namespace, checks)
+	decision, decided, err := r.decide(ctx, began, namespace, checks)
+	r.leases.take(namespace, checks, decided, &decision)
+	return decision, err
+}
+
+// decide has the store decide. There are no parts if it did not.
+func (r *Redis) decide(ctx context.Context, began time.Time, namespace string, checks []Check) (Decision, []*part, error) {
 	plans, err := plansFor(checks, r.now)
 	if err != nil {
-		return Decision{}, err
+		return Decision{}, nil, err
 	}
 	parts := r.split(namespace, checks, plans)
 	errs := r.ask(r.newRequest(ctx, began, namespace), parts)
@@ -124,10 +140,16 @@ func (r *Redis) Decide(ctx context.Context, namespace string, checks []Check) (D
 			errs[i] = unreadable(p)
 		}
 	}
+	var decision Decision
 	if len(parts) == 1 {
-		return r.verdict(namespace, parts[0], errs[0])
+		decision, err = r.verdict(namespace, parts[0], errs[0])
+	} else {
+		decision, err = r.joint(namespace, parts, errs)
 	}
-	return r.joint(namespace, parts, errs)
+	if err != nil {
+		parts = nil
+	}
+	return decision, parts, err
 }
 
 // verdict is what one part says.
@@ -192,6 +214,7 @@ func (r *Redis) sweep() {
 				n.dispatcher.sweep()
 			}
 			r.remembered.sweep(time.Now())
+			r.leases.sweep(time.Now())
 		case <-r.closing:
 			return
 		}

@@ -59,8 +59,9 @@ func (r *run) asking() bool { return r.parts[0].asking }
 
 func (r *run) corrects() bool { return len(r.parts[0].corrections) > 0 }
 
-// prepare writes down what the script is told.
-func (r *run) prepare() {
+// prepare writes down what the script is told, also whether the node's clock is known
+// to be behind itself.
+func (r *run) prepare(behind bool) {
 	for _, p := range r.parts {
 		r.keys += len(p.names)
 	}
@@ -73,8 +74,16 @@ func (r *run) prepare() {
 	if r.corrects() {
 		r.appendCorrections()
 	} else {
+		r.words = append(r.words, wordOf(behind))
 		r.appendChecks()
 	}
+}
+
+func wordOf(truth bool) int {
+	if truth {
+		return 1
+	}
+	return 0
 }
 
 // appendChecks tells the script the checks of all parts, and those of parts in a row
@@ -103,6 +112,9 @@ func (r *run) appendCorrections() {
 
 // tell writes to each part what became of it.
 func (r *run) tell(sent time.Time) {
+	if r.err == nil && len(r.reply) == 0 {
+		r.err = errEmptyReply
+	}
 	for _, p := range r.parts {
 		p.sent, p.err = sent, r.err
 	}
@@ -116,11 +128,7 @@ func (r *run) tell(sent time.Time) {
 }
 
 func (r *run) readChecks() {
-	var at int64
-	reply := r.reply
-	if len(reply) > 0 {
-		at, reply = reply[0], reply[1:]
-	}
+	at, reply := r.reply[0], r.reply[1:]
 	for _, p := range r.parts {
 		p.at = at
 		p.stands, reply, p.err = standingsOf(reply, p.plans)
