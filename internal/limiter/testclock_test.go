@@ -114,7 +114,7 @@ func (c *clockedMemory) set(_ *testing.T, now int64) { *c.at = now }
 
 func (c *clockedMemory) book() book { return c.Memory }
 
-func (c *clockedMemory) forget() { clear(c.counters) }
+func (c *clockedMemory) forget() { c.Memory = NewMemory(c.now, 0) }
 
 // clockedLimiters are the script on a real Redis and the memory limiter.
 func clockedLimiters(t *testing.T) map[string]clocked {
