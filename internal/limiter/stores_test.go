@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"sync"
 	"testing"
-	"time"
 
 	"pgregory.net/rapid"
 
@@ -116,8 +115,7 @@ func TestStoresAgreeWithTheModel(t *testing.T) {
 func steppedOn(t *testing.T, kind string) clocked {
 	t.Helper()
 	if kind == "memory" {
-		at := new(int64)
-		return &clockedMemory{Memory: NewMemory(func() time.Time { return time.UnixMicro(*at) }, 0), at: at}
+		return newClockedMemory(new(int64))
 	}
 	return newClocked(t, settingsOf(t, kind))
 }
