@@ -263,7 +263,8 @@ func checksOf(client string, requests, burst int64, window time.Duration) []Chec
 		slidingWindowCounterOf(client, requests, window),
 		slidingWindowLogOf(client, min(requests, maxLogged), window),
 		leakyBucketOf(client, requests, burst, window),
-		concurrencyOf(client, requests),
+		// A refusal brings back a thousand places at once, of more the others later.
+		concurrencyOf(client, min(requests, 1000)),
 		calendarOfClient(client, requests, ruleset.Calendar{Period: ruleset.PeriodDay, TimeZone: "America/Havana"}),
 		calendarOfClient(client, requests, ruleset.Calendar{Period: ruleset.PeriodMonth, TimeZone: "Africa/Cairo"}),
 	}
