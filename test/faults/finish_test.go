@@ -1,0 +1,124 @@
+// Copyright The Penstock Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package faults
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"github.com/penstock-dev/penstock/internal/keys"
+	"github.com/penstock-dev/penstock/internal/limiter"
+	"github.com/penstock-dev/penstock/internal/redisconn"
+	"github.com/penstock-dev/penstock/internal/ruleset"
+)
+
+// mostConnections is how many connections a sidecar may have to one node.
+const mostConnections = 3
+
+// finish ends the load and checks what must hold after every fault.
+func (s *scene) finish() {
+	s.t.Helper()
+	for _, l := range s.lanes {
+		l.node.endLoad()
+	}
+	for _, l := range s.lanes {
+		s.checkDecisions(l, l.node.read())
+	}
+	for _, l := range s.lanes {
+		if left := l.node.close(); left != "" {
+			s.t.Errorf("%s: goroutines are left:\n%s", l.mode, left)
+		}
+		s.eventually("the sidecar's connections are closed", func() bool { return l.tap.read().Connections == 0 })
+		if most := l.tap.read().Most; most > mostConnections {
+			s.t.Errorf("%s: %d connections at once, want at most %d", l.mode, most, mostConnections)
+		}
+	}
+	s.checkServer(s.admin)
+}
+
+// checkDecisions compares what callers were told with what is allowed and with
+// what the store counted.
+func (s *scene) checkDecisions(l *lane, told report) {
+	s.t.Helper()
+	if told.Panics > 0 {
+		s.t.Errorf("%s: %d requests panicked", l.mode, told.Panics)
+	}
+	for _, c := range counters() {
+		got := told.Counters[c.name]
+		if l.mode == ruleset.FailLocal && got.AloneAdmitted > c.share() {
+			s.t.Errorf("%s, %s: %d admitted alone, want at most its share of %d", l.mode, c.name, got.AloneAdmitted, c.share())
+		}
+		if most := c.requests * (1 + s.fault.losses); got.StoreAdmitted > most {
+			s.t.Errorf("%s, %s: the store admitted %d, want at most %d", l.mode, c.name, got.StoreAdmitted, most)
+		}
+		counted := s.counted(l.mode, c)
+		// Each request that the store did not answer may have been charged, once.
+		if most := min(c.requests, got.StoreAdmitted+got.Undecided); counted > most {
+			s.t.Errorf("%s, %s: the store counts %d, want at most %d: %+v", l.mode, c.name, counted, most, got)
+		}
+		if s.fault.losses == 0 && counted < got.StoreAdmitted {
+			s.t.Errorf("%s, %s: the store counts %d, want at least %d: %+v", l.mode, c.name, counted, got.StoreAdmitted, got)
+		}
+	}
+}
+
+// counted is what the store counts for a counter.
+func (s *scene) counted(mode ruleset.OnStoreFailure, c counter) int64 {
+	s.t.Helper()
+	settings := s.settings(s.server.Addr())
+	settings.OperationTimeout, settings.DialTimeout = patience, patience
+	deciding, err := redisconn.DecidingOptions(settings)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	direct := limiter.NewRedis(deciding, keys.DefaultPrefix, patience)
+	defer direct.Close()
+	direct.Await(s.t.Context())
+	look := c.check(mode)
+	look.Cost = 0
+	decision, err := direct.Decide(s.t.Context(), strings.ToLower(string(mode)), []limiter.Check{look})
+	if err != nil {
+		s.t.Fatalf("look at %s: %v", c.name, err)
+	}
+	return c.requests - decision.Limits[0].Remaining
+}
+
+// checkServer looks for connections and for keys that live for ever.
+func (s *scene) checkServer(admin *redis.Client) {
+	s.t.Helper()
+	left := ""
+	s.eventually("the server has no connection of a sidecar", func() bool {
+		list, err := admin.ClientList(s.t.Context()).Result()
+		left = list
+		return err == nil && !strings.Contains(list, " name=penstock ")
+	})
+	if strings.Contains(left, " name=penstock ") {
+		s.t.Errorf("connections are left:\n%s", left)
+	}
+	if found, immortal := expiries(s, admin); found == 0 || len(immortal) > 0 {
+		s.t.Errorf("of %d keys these have no expiry: %q; want some keys and none of these", found, immortal)
+	}
+}
+
+func expiries(s *scene, admin *redis.Client) (found int, immortal []string) {
+	s.t.Helper()
+	names := admin.Scan(s.t.Context(), 0, fmt.Sprint(keys.DefaultPrefix, ":*"), 1000).Iterator()
+	for names.Next(s.t.Context()) {
+		found++
+		left, err := admin.PTTL(s.t.Context(), names.Val()).Result()
+		if err != nil {
+			s.t.Fatal(err)
+		}
+		if left == -1*time.Nanosecond {
+			immortal = append(immortal, names.Val())
+		}
+	}
+	if err := names.Err(); err != nil {
+		s.t.Fatal(err)
+	}
+	return found, immortal
+}
