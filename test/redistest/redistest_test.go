@@ -5,6 +5,8 @@ package redistest
 
 import (
 	"context"
+	"crypto/tls"
+	"crypto/x509"
 	"errors"
 	"net"
 	"strings"
@@ -68,6 +70,37 @@ func TestTLSVerifiesTheServer(t *testing.T) {
 	}
 }
 
+func TestClientCertificatesAreAskedFor(t *testing.T) {
+	t.Parallel()
+	server := Start(t, WithClientCertificates())
+	if err := server.Client(t).Ping(t.Context()).Err(); err != nil {
+		t.Errorf("ping with a certificate: %v", err)
+	}
+	pool := x509.NewCertPool()
+	pool.AppendCertsFromPEM(server.CA())
+	bare := redis.NewClient(&redis.Options{
+		Addr: server.Addr(), MaxRetries: -1,
+		TLSConfig: &tls.Config{RootCAs: pool, ServerName: server.ServerName()},
+	})
+	defer bare.Close()
+	if err := bare.Ping(t.Context()).Err(); err == nil {
+		t.Error("a client without a certificate got an answer")
+	}
+}
+
+func TestSocketServes(t *testing.T) {
+	t.Parallel()
+	server := Start(t, WithSocket(), WithPassword("secret"))
+	client := redis.NewClient(&redis.Options{Network: "unix", Addr: server.Socket(), Password: "secret"})
+	defer client.Close()
+	if err := client.Ping(t.Context()).Err(); err != nil {
+		t.Errorf("ping through the socket: %v", err)
+	}
+	if err := server.Client(t).Ping(t.Context()).Err(); err != nil {
+		t.Errorf("ping with the password: %v", err)
+	}
+}
+
 func TestUsersHaveTheirOwnRights(t *testing.T) {
 	t.Parallel()
 	server := Start(t, WithUsers("app on >secret ~own:* +@all"))
@@ -94,6 +127,19 @@ func TestSentinelNamesTheMaster(t *testing.T) {
 	got, err := watched.Master.Client(t).Get(t.Context(), "key").Result()
 	if err != nil || got != "value" {
 		t.Errorf("the master holds %q, %v, want what was written through the sentinels", got, err)
+	}
+}
+
+func TestFailoverExchangesMasterAndReplica(t *testing.T) {
+	t.Parallel()
+	watched := StartSentinel(t, WithPassword("sentinel"))
+	before := watched.Master
+	watched.Failover(t)
+	if watched.Replica != before {
+		t.Error("the old master is not the replica")
+	}
+	if err := watched.Master.Client(t).Set(t.Context(), "key", "value", time.Minute).Err(); err != nil {
+		t.Errorf("write to the new master: %v", err)
 	}
 }
 

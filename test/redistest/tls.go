@@ -20,12 +20,20 @@ import (
 
 const serverName = "redis.penstock.test"
 
-// authority is a certificate authority made for one server, and the files of the
-// certificate that it signed.
+// authority is a certificate authority made for one server, the files of the
+// certificate that it signed for that, and a certificate for clients.
 type authority struct {
-	pem                      []byte
+	pem    []byte
+	caFile string
+	// certificateFile and keyFile are the server's.
 	certificateFile, keyFile string
+	client                   signed
+	// asksClients has the server want a certificate of each client.
+	asksClients bool
 }
+
+// signed is a certificate with its key, PEM-encoded.
+type signed struct{ certificate, key []byte }
 
 func newAuthority(dir string) (*authority, error) {
 	caKey, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
@@ -38,32 +46,57 @@ func newAuthority(dir string) (*authority, error) {
 	if err != nil {
 		return nil, fmt.Errorf("make the CA's certificate: %w", err)
 	}
+	leaf := template(2, serverName)
+	leaf.DNSNames, leaf.ExtKeyUsage = []string{serverName}, []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth}
+	server, err := sign(leaf, ca, caKey)
+	if err != nil {
+		return nil, fmt.Errorf("the server's certificate: %w", err)
+	}
+	leaf = template(3, "client")
+	leaf.ExtKeyUsage = []x509.ExtKeyUsage{x509.ExtKeyUsageClientAuth}
+	client, err := sign(leaf, ca, caKey)
+	if err != nil {
+		return nil, fmt.Errorf("the clients' certificate: %w", err)
+	}
+	a := &authority{
+		pem: encodePEM("CERTIFICATE", caDER), caFile: filepath.Join(dir, "ca.crt"), client: client,
+		certificateFile: filepath.Join(dir, "server.crt"), keyFile: filepath.Join(dir, "server.key"),
+	}
+	for path, content := range map[string][]byte{a.caFile: a.pem, a.certificateFile: server.certificate, a.keyFile: server.key} {
+		if err := os.WriteFile(path, content, 0o600); err != nil {
+			return nil, fmt.Errorf("write %s: %w", path, err)
+		}
+	}
+	return a, nil
+}
+
+// sign makes a key and a certificate for it.
+func sign(leaf, ca *x509.Certificate, caKey *ecdsa.PrivateKey) (signed, error) {
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
-		return nil, fmt.Errorf("make the server's key: %w", err)
+		return signed{}, fmt.Errorf("make its key: %w", err)
 	}
-	leaf := template(2, serverName)
-	leaf.DNSNames = []string{serverName}
-	leaf.ExtKeyUsage = []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth}
-	leafDER, err := x509.CreateCertificate(rand.Reader, leaf, ca, &key.PublicKey, caKey)
+	der, err := x509.CreateCertificate(rand.Reader, leaf, ca, &key.PublicKey, caKey)
 	if err != nil {
-		return nil, fmt.Errorf("make the server's certificate: %w", err)
+		return signed{}, fmt.Errorf("make it: %w", err)
 	}
 	keyDER, err := x509.MarshalECPrivateKey(key)
 	if err != nil {
-		return nil, fmt.Errorf("encode the server's key: %w", err)
+		return signed{}, fmt.Errorf("encode its key: %w", err)
 	}
-	a := &authority{
-		pem:             encodePEM("CERTIFICATE", caDER),
-		certificateFile: filepath.Join(dir, "server.crt"), keyFile: filepath.Join(dir, "server.key"),
+	return signed{certificate: encodePEM("CERTIFICATE", der), key: encodePEM("EC PRIVATE KEY", keyDER)}, nil
+}
+
+// config are the lines of redis.conf.
+func (a *authority) config() []string {
+	asks := "no"
+	if a.asksClients {
+		asks = "yes"
 	}
-	if err := os.WriteFile(a.certificateFile, encodePEM("CERTIFICATE", leafDER), 0o600); err != nil {
-		return nil, fmt.Errorf("write the server's certificate: %w", err)
+	return []string{
+		"tls-auth-clients " + asks, "tls-ca-cert-file " + a.caFile,
+		"tls-cert-file " + a.certificateFile, "tls-key-file " + a.keyFile,
 	}
-	if err := os.WriteFile(a.keyFile, encodePEM("EC PRIVATE KEY", keyDER), 0o600); err != nil {
-		return nil, fmt.Errorf("write the server's key: %w", err)
-	}
-	return a, nil
 }
 
 func template(serial int64, name string) *x509.Certificate {
@@ -77,8 +110,12 @@ func encodePEM(kind string, der []byte) []byte {
 	return pem.EncodeToMemory(&pem.Block{Type: kind, Bytes: der})
 }
 
-func (a *authority) clientConfig() *tls.Config {
+func (a *authority) clientConfig() (*tls.Config, error) {
 	pool := x509.NewCertPool()
 	pool.AppendCertsFromPEM(a.pem)
-	return &tls.Config{RootCAs: pool, ServerName: serverName, MinVersion: tls.VersionTLS12}
+	pair, err := tls.X509KeyPair(a.client.certificate, a.client.key)
+	if err != nil {
+		return nil, fmt.Errorf("read the clients' certificate: %w", err)
+	}
+	return &tls.Config{RootCAs: pool, ServerName: serverName, MinVersion: tls.VersionTLS12, Certificates: []tls.Certificate{pair}}, nil
 }
