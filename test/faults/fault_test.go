@@ -29,6 +29,8 @@ type fault struct {
 	server []redistest.Option
 	// badNetwork has a proxy before the store that can be made bad.
 	badNetwork bool
+	// stepsClock has the store show a clock that can step.
+	stepsClock bool
 	// username is the user of the sidecars; empty is the default one.
 	username string
 	// ownProcess runs each sidecar in a process of its own.
@@ -67,10 +69,10 @@ func (f fault) run(t *testing.T, name string, results *table) {
 	f.end(s)
 	s.awaitNormal()
 	for _, l := range s.lanes {
-		r := l.row(name, f)
+		r := s.row(l, name)
 		results.add(r)
 		if missed := r.misses(); len(missed) > 0 {
-			t.Errorf("%s: %s; in all: %+v, %+v", l.mode, strings.Join(missed, "; "), l.node.read(), l.tap.read())
+			t.Errorf("%s: %s; in all: %+v, %+v", l.mode, strings.Join(missed, "; "), l.node.read(), s.ways[0].tap.read(namespaceOf(l.mode)))
 		}
 	}
 	s.remember()
@@ -82,17 +84,17 @@ func (f fault) run(t *testing.T, name string, results *table) {
 }
 
 // row is what happened in a lane since just before the fault.
-func (l *lane) row(name string, f fault) row {
-	now, passed := l.node.read(), l.tap.read()
+func (s *scene) row(l *lane, name string) row {
+	now := l.node.read()
 	r := row{
 		fault: name, mode: l.mode,
-		calls: passed.Failed - l.passed.Failed, waited: now.Waited - l.before.Waited,
+		calls: s.failedCalls(l) - l.failed, waited: now.Waited - l.before.Waited,
 		errors: now.sum(undecided) - l.before.sum(undecided),
 		// A share of Local holds for all of the time.
 		admitted: now.sum(aloneAdmitted), refused: now.sum(aloneRefused),
 		untilNormal: l.normal,
 	}
-	r.want = f.expects(l, max(1, now.Openings-l.before.Openings))
+	r.want = s.fault.expects(l, max(1, now.Openings-l.before.Openings))
 	return r
 }
 

@@ -33,11 +33,13 @@ var wanted = []string{
 	"primary turned replica",
 	"Redis absent at start",
 	"wrong password",
+	"clock back an hour",
+	"clock forward a day",
 }
 
 func allFaults() map[string]fault {
 	all := make(map[string]fault)
-	for _, some := range []map[string]fault{storeFaults(), networkFaults()} {
+	for _, some := range []map[string]fault{storeFaults(), networkFaults(), clockFaults()} {
 		maps.Copy(all, some)
 	}
 	return all

@@ -32,9 +32,10 @@ func (s *scene) finish() {
 		if left := l.node.close(); left != "" {
 			s.t.Errorf("%s: goroutines are left:\n%s", l.mode, left)
 		}
-		s.eventually("the sidecar's connections are closed", func() bool { return l.tap.read().Connections == 0 })
-		if most := l.tap.read().Most; most > mostConnections {
-			s.t.Errorf("%s: %d connections at once, want at most %d", l.mode, most, mostConnections)
+		for _, w := range s.ways {
+			if most := w.tap.read(namespaceOf(l.mode)).Most; most > mostConnections {
+				s.t.Errorf("%s: %d connections at once, want at most %d", l.mode, most, mostConnections)
+			}
 		}
 	}
 	s.checkServer(s.admin)
@@ -69,7 +70,7 @@ func (s *scene) checkDecisions(l *lane, told report) {
 // counted is what the store counts for a counter.
 func (s *scene) counted(mode ruleset.OnStoreFailure, c counter) int64 {
 	s.t.Helper()
-	settings := s.settings(s.server.Addr())
+	settings := s.settings(s.ways[0].server.Addr())
 	settings.OperationTimeout, settings.DialTimeout = patience, patience
 	deciding, err := redisconn.DecidingOptions(settings)
 	if err != nil {
@@ -80,7 +81,7 @@ func (s *scene) counted(mode ruleset.OnStoreFailure, c counter) int64 {
 	direct.Await(s.t.Context())
 	look := c.check(mode)
 	look.Cost = 0
-	decision, err := direct.Decide(s.t.Context(), strings.ToLower(string(mode)), []limiter.Check{look})
+	decision, err := direct.Decide(s.t.Context(), namespaceOf(mode), []limiter.Check{look})
 	if err != nil {
 		s.t.Fatalf("look at %s: %v", c.name, err)
 	}

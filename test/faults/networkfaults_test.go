@@ -3,24 +3,17 @@
 
 package faults
 
-// bad has a network become bad in the same ways for each sidecar.
+// bad has the network become bad.
 func bad(toxics ...toxic) func(*scene) {
 	return func(s *scene) {
 		s.t.Helper()
-		for _, l := range s.lanes {
-			for _, one := range toxics {
-				l.network.add(s.t, one)
-			}
+		for _, one := range toxics {
+			s.ways[0].network.add(s.t, one)
 		}
 	}
 }
 
-func heal(s *scene) {
-	s.t.Helper()
-	for _, l := range s.lanes {
-		l.network.heal(s.t)
-	}
-}
+func heal(s *scene) { s.ways[0].network.heal(s.t) }
 
 func slow(latency, jitter int64) func(*scene) {
 	return bad(toxic{"latency", "downstream", map[string]int64{"latency": latency, "jitter": jitter}})
@@ -29,25 +22,24 @@ func slow(latency, jitter int64) func(*scene) {
 // cutReplies ends each connection within the first answer to a script call.
 func cutReplies(s *scene) {
 	s.t.Helper()
-	for _, l := range s.lanes {
-		l.network.add(s.t, toxic{"limit_data", "downstream", map[string]int64{"bytes": l.tap.read().Greeting + 5}})
-	}
+	most := s.ways[0].tap.greetingBytes() + 5
+	s.ways[0].network.add(s.t, toxic{"limit_data", "downstream", map[string]int64{"bytes": most}})
 }
 
 // checkCharged wants some unanswered requests to have been charged: else no reply
 // was lost.
 func checkCharged(s *scene) {
 	s.t.Helper()
+	var charged int64
 	for _, l := range s.lanes {
 		l.node.endLoad()
 		told := l.node.read()
-		var charged int64
 		for _, c := range counters() {
 			charged += s.counted(l.mode, c) - told.Counters[c.name].StoreAdmitted
 		}
-		if charged == 0 {
-			s.t.Errorf("%s: no request was charged whose reply was lost", l.mode)
-		}
+	}
+	if charged == 0 {
+		s.t.Error("no request was charged whose reply was lost")
 	}
 }
 

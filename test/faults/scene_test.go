@@ -17,11 +17,11 @@ import (
 
 const (
 	// patience bounds waits whose length is not a test's subject.
-	patience = 20 * time.Second
+	patience = 30 * time.Second
 	// settlePause is how often something awaited is looked at.
 	settlePause = 5 * time.Millisecond
 	// patient is the deadline where it is not the subject.
-	patient = 2 * time.Second
+	patient = 10 * time.Second
 )
 
 // node is a sidecar of this process or of another.
@@ -33,42 +33,66 @@ type node interface {
 	close() string
 }
 
-// lane is a sidecar and its way to the store.
-type lane struct {
-	mode    ruleset.OnStoreFailure
+// way leads to one server of the store, for all sidecars.
+type way struct {
+	server  *redistest.Server
 	tap     *tap
 	network *network
-	node    node
-	// before and passed are what there was just before the fault.
+}
+
+// lane is a sidecar in a scene.
+type lane struct {
+	mode ruleset.OnStoreFailure
+	node node
+	// before and failed are what there was just before the fault.
 	before report
-	passed tapCounts
+	failed int64
 	normal time.Duration
 }
 
 // scene is a store and the sidecars that use it, one for each mode.
 type scene struct {
-	t      *testing.T
-	fault  fault
-	server *redistest.Server
-	admin  *redis.Client
-	lanes  []*lane
+	t     *testing.T
+	fault fault
+	ways  []*way
+	admin *redis.Client
+	lanes []*lane
+	// clock is that of the store, where it steps.
+	clock clock
+	// variables are in the store's environment, and rewrite is for its taps.
+	variables []string
+	rewrite   func([]string) []string
 }
 
 func newScene(t *testing.T, f fault) *scene {
 	t.Helper()
-	s := &scene{t: t, fault: f, server: redistest.Start(t, f.server...)}
-	s.admin = s.server.Client(t)
+	s := &scene{t: t, fault: f}
+	if f.stepsClock {
+		s.clock = s.newClock()
+	}
+	server := redistest.Start(t, append(f.server, redistest.WithEnvironment(s.variables...))...)
+	s.admin = server.Client(t)
+	w := &way{server: server}
+	upstream := server.Addr()
+	if f.badNetwork {
+		w.network = startNetwork(t, upstream)
+		upstream = w.network.proxy.Listen
+	}
+	w.tap = startTap(t, upstream)
+	w.tap.rewrite = s.rewrite
+	s.ways = append(s.ways, w)
 	for _, mode := range modes {
-		l := &lane{mode: mode}
-		upstream := s.server.Addr()
-		if f.badNetwork {
-			l.network = startNetwork(t, upstream)
-			upstream = l.network.proxy.Listen
-		}
-		l.tap = startTap(t, upstream)
-		s.lanes = append(s.lanes, l)
+		s.lanes = append(s.lanes, &lane{mode: mode})
 	}
 	return s
+}
+
+// failedCalls is how many script calls of a sidecar failed, probes apart.
+func (s *scene) failedCalls(l *lane) (failed int64) {
+	for _, w := range s.ways {
+		failed += w.tap.read(namespaceOf(l.mode)).Failed
+	}
+	return failed
 }
 
 // settings are how sidecars connect, to their tap or directly.
@@ -86,7 +110,7 @@ func (s *scene) settings(addr string) redisconn.Settings {
 func (s *scene) start() {
 	s.t.Helper()
 	for _, l := range s.lanes {
-		o := options{Settings: s.settings(l.tap.addr), Mode: l.mode}
+		o := options{Settings: s.settings(s.ways[0].tap.addr), Mode: l.mode}
 		if s.fault.ownProcess {
 			l.node = startWorker(s.t, o)
 			continue
@@ -110,7 +134,7 @@ func (s *scene) eventually(what string, done func() bool) {
 	for deadline := time.Now().Add(patience); !done(); <-ticker.C {
 		if time.Now().After(deadline) {
 			for _, l := range s.lanes {
-				s.t.Logf("%s: %+v, %+v", l.mode, l.node.read(), l.tap.read())
+				s.t.Logf("%s: %+v, %+v", l.mode, l.node.read(), s.ways[0].tap.read(namespaceOf(l.mode)))
 			}
 			s.t.Fatalf("wait until %s: not after %v", what, patience)
 		}
@@ -193,6 +217,6 @@ func (s *scene) awaitNormal() {
 // remember keeps what there is before the fault.
 func (s *scene) remember() {
 	for _, l := range s.lanes {
-		l.before, l.passed = l.node.read(), l.tap.read()
+		l.before, l.failed = l.node.read(), s.failedCalls(l)
 	}
 }

@@ -108,7 +108,9 @@ func (s *sidecar) ask(ctx context.Context, name string, check limiter.Check) {
 	}
 }
 
-func (s *sidecar) namespace() string { return strings.ToLower(string(s.options.Mode)) }
+func (s *sidecar) namespace() string { return namespaceOf(s.options.Mode) }
+
+func namespaceOf(mode ruleset.OnStoreFailure) string { return strings.ToLower(string(mode)) }
 
 // isNormal says that the store decides on every counter.
 func (s *sidecar) isNormal(ctx context.Context) bool {

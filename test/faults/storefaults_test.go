@@ -27,31 +27,30 @@ func sending(words ...any) func(*scene) {
 
 func nothing(*scene) {}
 
+// only is the one server of a standalone store.
+func (s *scene) only() *redistest.Server { return s.ways[0].server }
+
 func vanish(s *scene) {
-	s.server.Stop()
-	for _, l := range s.lanes {
-		l.tap.down()
-	}
+	s.only().Stop()
+	s.ways[0].tap.down()
 }
 
 func reappear(s *scene) {
 	s.t.Helper()
-	s.server.Restart()
-	for _, l := range s.lanes {
-		l.tap.up(s.t)
-	}
+	s.only().Restart()
+	s.ways[0].tap.up(s.t)
 }
 
 // storeFaults are what may happen to a store of one node.
 func storeFaults() map[string]fault {
 	return map[string]fault{
 		"SIGSTOP, SIGCONT": {
-			begin: func(s *scene) { s.server.Pause() }, end: func(s *scene) { s.server.Resume() },
+			begin: func(s *scene) { s.only().Pause() }, end: func(s *scene) { s.only().Resume() },
 		},
 		"connection refused":    {begin: vanish, end: reappear, losses: 1},
 		"Redis absent at start": {begin: vanish, end: reappear, fromStart: true},
 		"restart": {
-			begin: func(s *scene) { s.server.Restart() }, end: nothing, outcome: shaken, losses: 1,
+			begin: func(s *scene) { s.only().Restart() }, end: nothing, outcome: shaken, losses: 1,
 		},
 		"SCRIPT FLUSH": {begin: sending("SCRIPT", "FLUSH"), end: nothing, outcome: unharmed, deadline: patient},
 		"FLUSHALL":     {begin: sending("FLUSHALL"), end: nothing, outcome: unharmed, deadline: patient, losses: 1},

@@ -17,11 +17,11 @@ import (
 // probeTag is in the names of the counters that probes of the limiter write.
 const probeTag = "{probe}"
 
-// tap is where a sidecar connects to: it passes everything on to the store and
+// tap is where sidecars connect to: it passes everything on to one server and
 // counts the script calls on their way.
 type tap struct {
 	addr string
-	// upstream is the store, or what stands before it.
+	// upstream is the server, or what stands before it.
 	upstream string
 	// rewrite may change the words of a script call; nil changes none.
 	rewrite func(words []string) []string
@@ -29,11 +29,13 @@ type tap struct {
 	mu       sync.Mutex
 	listener net.Listener
 	open     map[*tapped]struct{}
-	counts   tapCounts
+	// counts are those of each sidecar, by its namespace.
+	counts   map[string]*tapCounts
+	greeting int64
 	running  sync.WaitGroup
 }
 
-// tapCounts is what passed a tap.
+// tapCounts is what passed a tap for one sidecar.
 type tapCounts struct {
 	// Calls are script calls that were sent, probes apart, and Failed those of them
 	// that got no whole answer, or an error that says more than where to ask or
@@ -41,27 +43,46 @@ type tapCounts struct {
 	Calls, Failed int64
 	// Probes are the calls of the limiter's own probe.
 	Probes int64
-	// Connections are those open now, and Most the most at any time.
+	// Connections are those open now that had a script call, and Most the most at
+	// any time.
 	Connections, Most int64
-	// Greeting is how many bytes the store sent on the last connection before the
-	// answer of its first script call.
-	Greeting int64
 }
 
 // tapped is one connection through a tap.
 type tapped struct {
 	tap            *tap
 	client, server net.Conn
-	// pending are the commands that wait for their replies, guarded by tap.mu.
+
+	// All that follows is guarded by tap.mu. Pending are the commands that wait for
+	// their replies.
 	pending []command
-	greeted bool
+	// namespace is that of the first script call.
+	namespace string
+	// streams says that what comes is no reply to a command any more.
+	streams bool
 }
 
-type command struct{ script, probe bool }
+type command struct {
+	// namespace is that of a script call; empty for any other command.
+	namespace string
+	probe     bool
+}
+
+// commandOf tells a script call, by its first key, from other commands.
+func commandOf(words []string) command {
+	if name := strings.ToUpper(words[0]); name != "EVALSHA" && name != "EVAL" || len(words) < 4 {
+		return command{}
+	}
+	parts := strings.Split(words[3], ":")
+	if len(parts) < 5 {
+		return command{}
+	}
+	return command{namespace: parts[2], probe: parts[3] == probeTag}
+}
 
 func startTap(t *testing.T, upstream string) *tap {
 	t.Helper()
-	p := &tap{addr: "127.0.0.1:0", upstream: upstream, open: make(map[*tapped]struct{})}
+	p := &tap{addr: "127.0.0.1:0", upstream: upstream, open: make(map[*tapped]struct{}), counts: make(map[string]*tapCounts)}
 	p.up(t)
 	p.addr = p.listener.Addr().String()
 	t.Cleanup(p.down)
@@ -101,11 +122,27 @@ func (p *tap) down() {
 	p.running.Wait()
 }
 
-// read returns what was counted so far.
-func (p *tap) read() tapCounts {
+// read returns what was counted for a sidecar so far.
+func (p *tap) read(namespace string) tapCounts {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return p.counts
+	return *p.of(namespace)
+}
+
+// of is called with the lock held.
+func (p *tap) of(namespace string) *tapCounts {
+	if p.counts[namespace] == nil {
+		p.counts[namespace] = &tapCounts{}
+	}
+	return p.counts[namespace]
+}
+
+// greetingBytes is how many bytes the server sent on the last connection that had a
+// script call, before the answer to the first.
+func (p *tap) greetingBytes() int64 {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.greeting
 }
 
 func (p *tap) pass(client net.Conn) {
@@ -118,8 +155,6 @@ func (p *tap) pass(client net.Conn) {
 	c := &tapped{tap: p, client: client, server: server}
 	p.mu.Lock()
 	p.open[c] = struct{}{}
-	p.counts.Connections++
-	p.counts.Most = max(p.counts.Most, p.counts.Connections)
 	p.mu.Unlock()
 	var replying sync.WaitGroup
 	replying.Go(c.passReplies)
@@ -129,7 +164,9 @@ func (p *tap) pass(client net.Conn) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	delete(p.open, c)
-	p.counts.Connections--
+	if c.namespace != "" {
+		p.of(c.namespace).Connections--
+	}
 	for _, unanswered := range c.pending {
 		p.answered(unanswered, "")
 	}
@@ -143,26 +180,35 @@ func (c *tapped) passCommands() {
 		if err != nil {
 			return
 		}
-		sent := command{}
-		if name := strings.ToUpper(words[0]); name == "EVALSHA" || name == "EVAL" {
-			sent.script, sent.probe = true, len(words) > 3 && strings.Contains(words[3], probeTag)
-			if c.tap.rewrite != nil {
-				words = c.tap.rewrite(words)
-			}
+		sent := commandOf(words)
+		if sent.namespace != "" && c.tap.rewrite != nil {
+			words = c.tap.rewrite(words)
 		}
-		c.tap.mu.Lock()
-		c.pending = append(c.pending, sent)
-		switch {
-		case sent.probe:
-			c.tap.counts.Probes++
-		case sent.script:
-			c.tap.counts.Calls++
-		}
-		c.greeted = c.greeted || sent.script
-		c.tap.mu.Unlock()
+		c.sent(sent, strings.EqualFold(words[0], "PSYNC"))
 		if _, err := c.server.Write(appendCommand(nil, words)); err != nil {
 			return
 		}
+	}
+}
+
+func (c *tapped) sent(asked command, streams bool) {
+	c.tap.mu.Lock()
+	defer c.tap.mu.Unlock()
+	c.streams = c.streams || streams
+	c.pending = append(c.pending, asked)
+	if asked.namespace == "" {
+		return
+	}
+	count := c.tap.of(asked.namespace)
+	if c.namespace == "" {
+		c.namespace = asked.namespace
+		count.Connections++
+		count.Most = max(count.Most, count.Connections)
+	}
+	if asked.probe {
+		count.Probes++
+	} else {
+		count.Calls++
 	}
 }
 
@@ -173,9 +219,10 @@ func (c *tapped) passReplies() {
 	var greeting int64
 	from := bufio.NewReader(io.TeeReader(c.server, writing(func(data []byte) (int, error) {
 		c.tap.mu.Lock()
-		if !c.greeted {
+		if c.namespace == "" {
 			greeting += int64(len(data))
-			c.tap.counts.Greeting = greeting
+		} else if greeting > 0 {
+			c.tap.greeting, greeting = greeting, 0
 		}
 		c.tap.mu.Unlock()
 		return c.client.Write(data)
@@ -193,7 +240,13 @@ func (c *tapped) passReplies() {
 			c.tap.answered(c.pending[0], line)
 			c.pending = c.pending[1:]
 		}
+		streams := c.streams
 		c.tap.mu.Unlock()
+		if streams {
+			// A replica reads from now on.
+			_, _ = io.Copy(io.Discard, from)
+			return
+		}
 	}
 }
 
@@ -206,7 +259,7 @@ var elsewhere = []string{"-NOSCRIPT", "-MOVED", "-ASK", "-TRYAGAIN"}
 
 // answered counts a call by its reply's first line, which is empty if none came.
 func (p *tap) answered(asked command, line string) {
-	if !asked.script || asked.probe {
+	if asked.namespace == "" || asked.probe {
 		return
 	}
 	if line != "" && line[0] != '-' {
@@ -217,5 +270,5 @@ func (p *tap) answered(asked command, line string) {
 			return
 		}
 	}
-	p.counts.Failed++
+	p.of(asked.namespace).Failed++
 }
