@@ -37,9 +37,11 @@ func TestClientsConnect(t *testing.T) {
 	secured := redistest.Start(t, redistest.WithTLS())
 	users := redistest.Start(t, redistest.WithUsers("app on >secret ~* +@all"))
 	asking := redistest.Start(t, redistest.WithClientCertificates())
-	certificate, key := asking.ClientCertificate()
+	certificate, key := asking.ClientCertificate(t, "app")
 	local := redistest.Start(t, redistest.WithSocket())
-	watched := redistest.StartSentinel(t, redistest.WithPassword("watchword"))
+	// The least that a user of the sentinels needs, as docs/operating.md says.
+	watched := redistest.StartSentinel(t, redistest.WithPassword("watchword"), redistest.WithUsers("watch on >word &* "+
+		"+hello +auth +ping +client|setname +subscribe +sentinel|get-master-addr-by-name +sentinel|sentinels"))
 	sentinels := redisconn.Settings{
 		Mode: redisconn.Sentinel, Addresses: watched.Addrs(), MasterName: watched.MasterName(), SentinelPassword: "watchword",
 	}
@@ -72,6 +74,9 @@ func TestClientsConnect(t *testing.T) {
 		"Sentinel, wrong password": {
 			settings: change(sentinels, func(s *redisconn.Settings) { s.SentinelPassword = "guess" }), wantErr: "WRONGPASS",
 		},
+		"Sentinel, user": {settings: change(sentinels, func(s *redisconn.Settings) {
+			s.SentinelUsername, s.SentinelPassword = "watch", "word"
+		})},
 		"Sentinel, first one gone": {
 			settings: change(sentinels, func(s *redisconn.Settings) { s.Addresses = append([]string{"127.0.0.1:1"}, s.Addresses...) }),
 		},

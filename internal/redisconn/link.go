@@ -36,6 +36,19 @@ func (l *Link) Process(ctx context.Context, command redis.Cmder) error {
 	return l.conn.Process(ctx, command)
 }
 
+// ProcessAll sends commands together, each once, and reads their replies. Each
+// command has its own error; what is returned is the first of them.
+func (l *Link) ProcessAll(ctx context.Context, commands []redis.Cmder) error {
+	pipeline := l.conn.Pipeline()
+	for _, command := range commands {
+		if err := pipeline.Process(ctx, command); err != nil {
+			return err
+		}
+	}
+	_, err := pipeline.Exec(ctx)
+	return err
+}
+
 // Lose gives up the connection: its Keeper closes it and opens another.
 func (l *Link) Lose() { l.lose() }
 

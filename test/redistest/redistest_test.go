@@ -155,6 +155,29 @@ func TestClusterServesAllSlots(t *testing.T) {
 	}
 }
 
+func TestAMigrationMovesASlotWithItsKeys(t *testing.T) {
+	t.Parallel()
+	cluster := StartCluster(t)
+	const slot = 12182 // of the key foo
+	from, to := cluster.NodeOf(slot), cluster.Nodes[0]
+	if err := from.Client(t).Set(t.Context(), "foo", "bar", time.Minute).Err(); err != nil {
+		t.Fatal(err)
+	}
+	migration := cluster.Begin(t, slot, from, to)
+	if err := from.Client(t).Get(t.Context(), "{foo}new").Err(); err == nil || !strings.HasPrefix(err.Error(), "ASK") {
+		t.Errorf("a key that the source does not have: %v, want ASK", err)
+	}
+	for migration.MoveKeys(t) {
+	}
+	migration.End(t)
+	if got, err := to.Client(t).Get(t.Context(), "foo").Result(); err != nil || got != "bar" {
+		t.Errorf("the target has %q, %v, want the key", got, err)
+	}
+	if err := from.Client(t).Get(t.Context(), "foo").Err(); err == nil || !strings.HasPrefix(err.Error(), "MOVED") {
+		t.Errorf("the source: %v, want MOVED", err)
+	}
+}
+
 func TestCheckVersionRefusesOldServers(t *testing.T) {
 	t.Parallel()
 	tests := map[string]struct {

@@ -167,13 +167,18 @@ func (s *Server) CA() []byte {
 	return s.authority.pem
 }
 
-// ClientCertificate is a certificate that the server takes, and its key, both
-// PEM-encoded; nil without TLS.
-func (s *Server) ClientCertificate() (certificate, key []byte) {
+// ClientCertificate makes a certificate that the server takes, for a client of
+// that name, and its key, both PEM-encoded. It needs a server with TLS.
+func (s *Server) ClientCertificate(tb testing.TB, name string) (certificate, key []byte) {
+	tb.Helper()
 	if s.authority == nil {
-		return nil, nil
+		tb.Fatal("a certificate for a server without TLS")
 	}
-	return s.authority.client.certificate, s.authority.client.key
+	made, err := s.authority.signClient(name)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return made.certificate, made.key
 }
 
 // Socket is the path of the Unix socket of a server that was started WithSocket.

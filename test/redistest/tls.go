@@ -20,14 +20,15 @@ import (
 
 const serverName = "redis.penstock.test"
 
-// authority is a certificate authority made for one server, the files of the
-// certificate that it signed for that, and a certificate for clients.
+// authority is a certificate authority made for one server, and the files of the
+// certificate that it signed for that.
 type authority struct {
+	ca     *x509.Certificate
+	key    *ecdsa.PrivateKey
 	pem    []byte
 	caFile string
 	// certificateFile and keyFile are the server's.
 	certificateFile, keyFile string
-	client                   signed
 	// asksClients has the server want a certificate of each client.
 	asksClients bool
 }
@@ -48,19 +49,13 @@ func newAuthority(dir string) (*authority, error) {
 	}
 	leaf := template(2, serverName)
 	leaf.DNSNames, leaf.ExtKeyUsage = []string{serverName}, []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth}
-	server, err := sign(leaf, ca, caKey)
-	if err != nil {
-		return nil, fmt.Errorf("the server's certificate: %w", err)
-	}
-	leaf = template(3, "client")
-	leaf.ExtKeyUsage = []x509.ExtKeyUsage{x509.ExtKeyUsageClientAuth}
-	client, err := sign(leaf, ca, caKey)
-	if err != nil {
-		return nil, fmt.Errorf("the clients' certificate: %w", err)
-	}
 	a := &authority{
-		pem: encodePEM("CERTIFICATE", caDER), caFile: filepath.Join(dir, "ca.crt"), client: client,
+		ca: ca, key: caKey, pem: encodePEM("CERTIFICATE", caDER), caFile: filepath.Join(dir, "ca.crt"),
 		certificateFile: filepath.Join(dir, "server.crt"), keyFile: filepath.Join(dir, "server.key"),
+	}
+	server, err := a.sign(leaf)
+	if err != nil {
+		return nil, err
 	}
 	for path, content := range map[string][]byte{a.caFile: a.pem, a.certificateFile: server.certificate, a.keyFile: server.key} {
 		if err := os.WriteFile(path, content, 0o600); err != nil {
@@ -71,20 +66,27 @@ func newAuthority(dir string) (*authority, error) {
 }
 
 // sign makes a key and a certificate for it.
-func sign(leaf, ca *x509.Certificate, caKey *ecdsa.PrivateKey) (signed, error) {
+func (a *authority) sign(leaf *x509.Certificate) (signed, error) {
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
-		return signed{}, fmt.Errorf("make its key: %w", err)
+		return signed{}, fmt.Errorf("make the key of %s: %w", leaf.Subject.CommonName, err)
 	}
-	der, err := x509.CreateCertificate(rand.Reader, leaf, ca, &key.PublicKey, caKey)
+	der, err := x509.CreateCertificate(rand.Reader, leaf, a.ca, &key.PublicKey, a.key)
 	if err != nil {
-		return signed{}, fmt.Errorf("make it: %w", err)
+		return signed{}, fmt.Errorf("make the certificate of %s: %w", leaf.Subject.CommonName, err)
 	}
 	keyDER, err := x509.MarshalECPrivateKey(key)
 	if err != nil {
-		return signed{}, fmt.Errorf("encode its key: %w", err)
+		return signed{}, fmt.Errorf("encode the key of %s: %w", leaf.Subject.CommonName, err)
 	}
 	return signed{certificate: encodePEM("CERTIFICATE", der), key: encodePEM("EC PRIVATE KEY", keyDER)}, nil
+}
+
+// signClient makes a client's certificate.
+func (a *authority) signClient(name string) (signed, error) {
+	leaf := template(3, name)
+	leaf.ExtKeyUsage = []x509.ExtKeyUsage{x509.ExtKeyUsageClientAuth}
+	return a.sign(leaf)
 }
 
 // config are the lines of redis.conf.
@@ -113,9 +115,13 @@ func encodePEM(kind string, der []byte) []byte {
 func (a *authority) clientConfig() (*tls.Config, error) {
 	pool := x509.NewCertPool()
 	pool.AppendCertsFromPEM(a.pem)
-	pair, err := tls.X509KeyPair(a.client.certificate, a.client.key)
+	client, err := a.signClient("test")
 	if err != nil {
-		return nil, fmt.Errorf("read the clients' certificate: %w", err)
+		return nil, err
+	}
+	pair, err := tls.X509KeyPair(client.certificate, client.key)
+	if err != nil {
+		return nil, fmt.Errorf("read a client's certificate: %w", err)
 	}
 	return &tls.Config{RootCAs: pool, ServerName: serverName, MinVersion: tls.VersionTLS12, Certificates: []tls.Certificate{pair}}, nil
 }
