@@ -35,11 +35,12 @@ var wanted = []string{
 	"wrong password",
 	"clock back an hour",
 	"clock forward a day",
+	"CPU pause of the client",
 }
 
 func allFaults() map[string]fault {
 	all := make(map[string]fault)
-	for _, some := range []map[string]fault{storeFaults(), networkFaults(), clockFaults()} {
+	for _, some := range []map[string]fault{storeFaults(), networkFaults(), clockFaults(), pauseFaults()} {
 		maps.Copy(all, some)
 	}
 	return all

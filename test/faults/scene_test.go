@@ -44,6 +44,8 @@ type way struct {
 type lane struct {
 	mode ruleset.OnStoreFailure
 	node node
+	// worker is the node if it has a process of its own.
+	worker *worker
 	// before and failed are what there was just before the fault.
 	before report
 	failed int64
@@ -112,7 +114,8 @@ func (s *scene) start() {
 	for _, l := range s.lanes {
 		o := options{Settings: s.settings(s.ways[0].tap.addr), Mode: l.mode}
 		if s.fault.ownProcess {
-			l.node = startWorker(s.t, o)
+			l.worker = startWorker(s.t, o)
+			l.node = l.worker
 			continue
 		}
 		started, err := startSidecar(o)
