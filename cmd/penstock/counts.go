@@ -41,7 +41,7 @@ type countStore struct {
 func openStore(ctx context.Context, store string, timeout time.Duration) (*countStore, error) {
 	if store == memoryStore {
 		return &countStore{
-			name: "memory of this process", limiter: limiter.NewMemory(time.Now, limiter.DefaultMemoryKeys),
+			name: "memory of this process", limiter: limiter.NewMemory(nil, limiter.DefaultMemoryKeys),
 			isAway: func() bool { return false }, close: func() {},
 		}, nil
 	}
