@@ -7,9 +7,7 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/penstock-dev/penstock/internal/keys"
 	"github.com/penstock-dev/penstock/internal/limiter"
-	"github.com/penstock-dev/penstock/internal/redisconn"
 	"github.com/penstock-dev/penstock/internal/ruleset"
 )
 
@@ -45,15 +43,8 @@ func steppedCheck(client string, algorithm ruleset.Algorithm) limiter.Check {
 // asking asks the store as a process that has remembered nothing.
 func (s *scene) asking(work func(ask func(limiter.Check) limiter.Decision)) {
 	s.t.Helper()
-	settings := s.settings(s.ways[0].tap.addr)
-	settings.OperationTimeout, settings.DialTimeout = patience, patience
-	deciding, err := redisconn.DecidingOptions(settings)
-	if err != nil {
-		s.t.Fatal(err)
-	}
-	asking := limiter.NewRedis(deciding, keys.DefaultPrefix, patience)
+	asking := s.connect()
 	defer asking.Close()
-	asking.Await(s.t.Context())
 	work(func(check limiter.Check) limiter.Decision {
 		s.t.Helper()
 		decision, err := asking.Decide(s.t.Context(), "stepped", []limiter.Check{check})

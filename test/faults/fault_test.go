@@ -25,7 +25,8 @@ const (
 
 // fault is something bad that happens to a store or on the way to it.
 type fault struct {
-	// server are options of the store.
+	// store makes the store's servers; nil makes one, with these options.
+	store  func(*scene)
 	server []redistest.Option
 	// badNetwork has a proxy before the store that can be made bad.
 	badNetwork bool

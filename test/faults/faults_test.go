@@ -31,6 +31,7 @@ var wanted = []string{
 	"CLIENT PAUSE",
 	"maxmemory reached",
 	"primary turned replica",
+	"Sentinel failover",
 	"Redis absent at start",
 	"wrong password",
 	"clock back an hour",
@@ -40,7 +41,7 @@ var wanted = []string{
 
 func allFaults() map[string]fault {
 	all := make(map[string]fault)
-	for _, some := range []map[string]fault{storeFaults(), networkFaults(), clockFaults(), pauseFaults()} {
+	for _, some := range []map[string]fault{storeFaults(), networkFaults(), clockFaults(), pauseFaults(), sentinelFaults()} {
 		maps.Copy(all, some)
 	}
 	return all

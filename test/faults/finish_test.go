@@ -12,7 +12,6 @@ import (
 
 	"github.com/penstock-dev/penstock/internal/keys"
 	"github.com/penstock-dev/penstock/internal/limiter"
-	"github.com/penstock-dev/penstock/internal/redisconn"
 	"github.com/penstock-dev/penstock/internal/ruleset"
 )
 
@@ -25,9 +24,11 @@ func (s *scene) finish() {
 	for _, l := range s.lanes {
 		l.node.endLoad()
 	}
+	direct := s.connect()
 	for _, l := range s.lanes {
-		s.checkDecisions(l, l.node.read())
+		s.checkDecisions(l, l.node.read(), direct)
 	}
+	direct.Close()
 	for _, l := range s.lanes {
 		if left := l.node.close(); left != "" {
 			s.t.Errorf("%s: goroutines are left:\n%s", l.mode, left)
@@ -43,7 +44,7 @@ func (s *scene) finish() {
 
 // checkDecisions compares what callers were told with what is allowed and with
 // what the store counted.
-func (s *scene) checkDecisions(l *lane, told report) {
+func (s *scene) checkDecisions(l *lane, told report, direct *limiter.Redis) {
 	s.t.Helper()
 	if told.Panics > 0 {
 		s.t.Errorf("%s: %d requests panicked", l.mode, told.Panics)
@@ -56,7 +57,7 @@ func (s *scene) checkDecisions(l *lane, told report) {
 		if most := c.requests * (1 + s.fault.losses); got.StoreAdmitted > most {
 			s.t.Errorf("%s, %s: the store admitted %d, want at most %d", l.mode, c.name, got.StoreAdmitted, most)
 		}
-		counted := s.counted(l.mode, c)
+		counted := s.counted(direct, l.mode, c)
 		// Each request that the store did not answer may have been charged, once.
 		if most := min(c.requests, got.StoreAdmitted+got.Undecided); counted > most {
 			s.t.Errorf("%s, %s: the store counts %d, want at most %d: %+v", l.mode, c.name, counted, most, got)
@@ -68,17 +69,8 @@ func (s *scene) checkDecisions(l *lane, told report) {
 }
 
 // counted is what the store counts for a counter.
-func (s *scene) counted(mode ruleset.OnStoreFailure, c counter) int64 {
+func (s *scene) counted(direct *limiter.Redis, mode ruleset.OnStoreFailure, c counter) int64 {
 	s.t.Helper()
-	settings := s.settings(s.ways[0].server.Addr())
-	settings.OperationTimeout, settings.DialTimeout = patience, patience
-	deciding, err := redisconn.DecidingOptions(settings)
-	if err != nil {
-		s.t.Fatal(err)
-	}
-	direct := limiter.NewRedis(deciding, keys.DefaultPrefix, patience)
-	defer direct.Close()
-	direct.Await(s.t.Context())
 	look := c.check(mode)
 	look.Cost = 0
 	decision, err := direct.Decide(s.t.Context(), namespaceOf(mode), []limiter.Check{look})

@@ -30,12 +30,14 @@ func cutReplies(s *scene) {
 // was lost.
 func checkCharged(s *scene) {
 	s.t.Helper()
+	direct := s.connect()
+	defer direct.Close()
 	var charged int64
 	for _, l := range s.lanes {
 		l.node.endLoad()
 		told := l.node.read()
 		for _, c := range counters() {
-			charged += s.counted(l.mode, c) - told.Counters[c.name].StoreAdmitted
+			charged += s.counted(direct, l.mode, c) - told.Counters[c.name].StoreAdmitted
 		}
 	}
 	if charged == 0 {

@@ -54,13 +54,14 @@ func appendCommand(to []byte, words []string) []byte {
 
 // readReply reads one whole reply and returns its first line.
 func readReply(from *bufio.Reader) (string, error) {
-	line, err := from.ReadString('\n')
-	if err != nil {
-		return "", err
-	}
-	line = strings.TrimSpace(line)
-	if line == "" {
-		return "", fmt.Errorf("read a reply: an empty line")
+	line := ""
+	// Empty lines keep a connection alive while a replica waits.
+	for line == "" {
+		text, err := from.ReadString('\n')
+		if err != nil {
+			return "", err
+		}
+		line = strings.TrimSpace(text)
 	}
 	switch line[0] {
 	case '$':

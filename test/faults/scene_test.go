@@ -10,6 +10,7 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
+	"github.com/penstock-dev/penstock/internal/limiter"
 	"github.com/penstock-dev/penstock/internal/redisconn"
 	"github.com/penstock-dev/penstock/internal/ruleset"
 	"github.com/penstock-dev/penstock/test/redistest"
@@ -56,9 +57,14 @@ type lane struct {
 type scene struct {
 	t     *testing.T
 	fault fault
+	// ways lead to the servers of the store, and base is how sidecars connect.
 	ways  []*way
-	admin *redis.Client
+	base  redisconn.Settings
 	lanes []*lane
+	// admin is a client of the server that counts at present.
+	admin *redis.Client
+	// watched is the store, where it is under sentinels.
+	watched *watched
 	// clock is that of the store, where it steps.
 	clock clock
 	// variables are in the store's environment, and rewrite is for its taps.
@@ -69,24 +75,44 @@ type scene struct {
 func newScene(t *testing.T, f fault) *scene {
 	t.Helper()
 	s := &scene{t: t, fault: f}
-	if f.stepsClock {
-		s.clock = s.newClock()
+	if f.store == nil {
+		f.store = oneServer
 	}
-	server := redistest.Start(t, append(f.server, redistest.WithEnvironment(s.variables...))...)
-	s.admin = server.Client(t)
-	w := &way{server: server}
-	upstream := server.Addr()
-	if f.badNetwork {
-		w.network = startNetwork(t, upstream)
-		upstream = w.network.proxy.Listen
-	}
-	w.tap = startTap(t, upstream)
-	w.tap.rewrite = s.rewrite
-	s.ways = append(s.ways, w)
+	f.store(s)
 	for _, mode := range modes {
 		s.lanes = append(s.lanes, &lane{mode: mode})
 	}
 	return s
+}
+
+// oneServer is a store of one server.
+func oneServer(s *scene) {
+	s.t.Helper()
+	if s.fault.stepsClock {
+		s.clock = s.newClock()
+	}
+	server := redistest.Start(s.t, append(s.fault.server, redistest.WithEnvironment(s.variables...))...)
+	s.admin = server.Client(s.t)
+	w := s.lead(server)
+	s.base = redisconn.Settings{Addresses: []string{w.tap.addr}}
+	if s.fault.username != "" {
+		s.base.Username, s.base.Password = s.fault.username, password
+	}
+}
+
+// lead makes a way to a server.
+func (s *scene) lead(server *redistest.Server) *way {
+	s.t.Helper()
+	w := &way{server: server}
+	upstream := server.Addr()
+	if s.fault.badNetwork {
+		w.network = startNetwork(s.t, upstream)
+		upstream = w.network.proxy.Listen
+	}
+	w.tap = startTap(s.t, upstream)
+	w.tap.rewrite = s.rewrite
+	s.ways = append(s.ways, w)
+	return w
 }
 
 // failedCalls is how many script calls of a sidecar failed, probes apart.
@@ -97,22 +123,33 @@ func (s *scene) failedCalls(l *lane) (failed int64) {
 	return failed
 }
 
-// settings are how sidecars connect, to their tap or directly.
-func (s *scene) settings(addr string) redisconn.Settings {
-	made := redisconn.Settings{Addresses: []string{addr}, OperationTimeout: s.fault.deadline, Username: s.fault.username}
-	if s.fault.username != "" {
-		made.Password = password
-	}
+// settings are how sidecars connect.
+func (s *scene) settings() redisconn.Settings {
+	made := s.base
+	made.OperationTimeout = s.fault.deadline
 	if s.fault.deadline == patient {
 		made.DialTimeout = patience
 	}
 	return made
 }
 
+// connect returns a limiter that has all the time in the world. The caller closes it.
+func (s *scene) connect() *limiter.Redis {
+	s.t.Helper()
+	made := s.base
+	made.OperationTimeout, made.DialTimeout = patience, patience
+	connected, err := limiter.Connect(made)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	connected.Await(s.t.Context())
+	return connected
+}
+
 func (s *scene) start() {
 	s.t.Helper()
 	for _, l := range s.lanes {
-		o := options{Settings: s.settings(s.ways[0].tap.addr), Mode: l.mode}
+		o := options{Settings: s.settings(), Mode: l.mode}
 		if s.fault.ownProcess {
 			l.worker = startWorker(s.t, o)
 			l.node = l.worker

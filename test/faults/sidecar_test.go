@@ -13,7 +13,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/penstock-dev/penstock/internal/keys"
 	"github.com/penstock-dev/penstock/internal/limiter"
 	"github.com/penstock-dev/penstock/internal/redisconn"
 	"github.com/penstock-dev/penstock/internal/ruleset"
@@ -43,21 +42,20 @@ type sidecar struct {
 
 // startSidecar connects and starts the load. Close it.
 func startSidecar(o options) (*sidecar, error) {
-	deciding, err := redisconn.DecidingOptions(o.Settings)
-	if err != nil {
-		return nil, fmt.Errorf("connect a sidecar: %w", err)
-	}
 	s := &sidecar{options: o, label: fmt.Sprint(o.Mode, " ", o.Settings.Addresses)}
 	deadline := o.Settings.OperationTimeout
 	if deadline == 0 {
 		deadline = redisconn.DefaultOperationTimeout
 	}
+	var failed error
 	ctx, stop := context.WithCancel(context.Background())
 	s.stop = stop
 	// Goroutines have the labels of the one that started them: what the limiter
 	// leaves behind can be told from what others do.
 	pprof.Do(ctx, pprof.Labels("sidecar", s.label), func(ctx context.Context) {
-		s.redis = limiter.NewRedis(deciding, keys.DefaultPrefix, deadline)
+		if s.redis, failed = limiter.Connect(o.Settings); failed != nil {
+			return
+		}
 		s.redis.Await(ctx)
 		s.recorder = &recorder{limiter: s.redis, deadline: deadline, report: report{
 			Counters: make(map[string]counts), Kinds: make(map[string]int64),
@@ -65,6 +63,9 @@ func startSidecar(o options) (*sidecar, error) {
 		s.decider = limiter.WithFallback(s.recorder, limiter.FallbackOptions{})
 		s.startLoad(ctx)
 	})
+	if failed != nil {
+		return nil, fmt.Errorf("connect a sidecar: %w", failed)
+	}
 	return s, nil
 }
 

@@ -16,9 +16,7 @@ const (
 // do has the administrator send a command to the store.
 func (s *scene) do(words ...any) {
 	s.t.Helper()
-	if err := s.admin.Do(s.t.Context(), words...).Err(); err != nil {
-		s.t.Fatalf("send %v: %v", words, err)
-	}
+	s.send(s.admin, words...)
 }
 
 func sending(words ...any) func(*scene) {
