@@ -12,8 +12,8 @@ const callersOfASidecar = 64
 
 // expects is what a sidecar may do in a fault during which the breaker opened so
 // often.
-func (f fault) expects(l *lane, openings int64) expected {
-	if f.outcome == unharmed {
+func (s *scene) expects(l *lane, openings int64) expected {
+	if s.fault.outcome == unharmed {
 		return expected{}
 	}
 	want := expected{
@@ -23,9 +23,11 @@ func (f fault) expects(l *lane, openings int64) expected {
 	// What is decided alone, if the fault leaves no choice.
 	var least, shares int64
 	for _, c := range counters() {
-		least, shares = least+c.share(), shares+c.share()
+		if s.suffering[c.name] {
+			least, shares = least+c.share(), shares+c.share()
+		}
 	}
-	if f.outcome == shaken {
+	if s.fault.outcome == shaken {
 		least = 0
 	}
 	switch l.mode {

@@ -44,6 +44,9 @@ type fault struct {
 	losses     int64
 	outcome    outcome
 	begin, end func(*scene)
+	// suffers says which counters the fault is for: it changes nothing for the others.
+	// Nil: all.
+	suffers func(*scene, counter) bool
 	// check looks at what is particular to the fault, before the sidecars end. It
 	// may be nil.
 	check func(*scene)
@@ -95,7 +98,7 @@ func (s *scene) row(l *lane, name string) row {
 		admitted: now.sum(aloneAdmitted), refused: now.sum(aloneRefused),
 		untilNormal: l.normal,
 	}
-	r.want = s.fault.expects(l, max(1, now.Openings-l.before.Openings))
+	r.want = s.expects(l, max(1, now.Openings-l.before.Openings))
 	return r
 }
 

@@ -32,6 +32,8 @@ var wanted = []string{
 	"maxmemory reached",
 	"primary turned replica",
 	"Sentinel failover",
+	"Cluster slot migration",
+	"loss of one Cluster node",
 	"Redis absent at start",
 	"wrong password",
 	"clock back an hour",
@@ -41,7 +43,7 @@ var wanted = []string{
 
 func allFaults() map[string]fault {
 	all := make(map[string]fault)
-	for _, some := range []map[string]fault{storeFaults(), networkFaults(), clockFaults(), pauseFaults(), sentinelFaults()} {
+	for _, some := range []map[string]fault{storeFaults(), networkFaults(), clockFaults(), pauseFaults(), sentinelFaults(), clusterFaults()} {
 		maps.Copy(all, some)
 	}
 	return all

@@ -61,10 +61,15 @@ type scene struct {
 	ways  []*way
 	base  redisconn.Settings
 	lanes []*lane
-	// admin is a client of the server that counts at present.
-	admin *redis.Client
-	// watched is the store, where it is under sentinels.
-	watched *watched
+	// suffering are the counters that the fault is for.
+	suffering map[string]bool
+	// admin is a client of the server that counts at present, and admins are those of
+	// all nodes of a cluster.
+	admin  *redis.Client
+	admins []*redis.Client
+	// watched and clustered are the store, where it is under sentinels or a cluster.
+	watched   *watched
+	clustered *clustered
 	// clock is that of the store, where it steps.
 	clock clock
 	// variables are in the store's environment, and rewrite is for its taps.
@@ -79,6 +84,10 @@ func newScene(t *testing.T, f fault) *scene {
 		f.store = oneServer
 	}
 	f.store(s)
+	s.suffering = make(map[string]bool)
+	for _, c := range counters() {
+		s.suffering[c.name] = f.suffers == nil || f.suffers(s, c)
+	}
 	for _, mode := range modes {
 		s.lanes = append(s.lanes, &lane{mode: mode})
 	}
@@ -225,7 +234,12 @@ func (s *scene) awaitEffect() {
 	switch s.fault.outcome {
 	case gone:
 		s.eventually("every sidecar decides alone, and more than its share", func() bool {
-			return s.eachCounter(func(c counter, now, _ counts) bool { return now.alone() > c.share()+c.share()/4 })
+			return s.eachCounter(func(c counter, now, before counts) bool {
+				if !s.suffering[c.name] {
+					return now.store()-before.store() >= 30
+				}
+				return now.alone() > c.share()+c.share()/4
+			})
 		})
 	case shaken:
 		s.eventually("requests meet the fault", func() bool {
