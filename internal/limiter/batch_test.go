@@ -16,6 +16,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/penstock-dev/penstock/internal/redisconn"
+	"github.com/penstock-dev/penstock/test/model"
 	"github.com/penstock-dev/penstock/test/redistest"
 )
 
@@ -31,10 +32,10 @@ func batch(t testing.TB, limiter *Redis, requests [][]Check) ([]Decision, []erro
 		awaitQueue(t, limiter, i+1)
 	}
 	// Only one of them, so that there is no other way than one call after another.
-	limiter.dispatcher.release(held[0], false)
+	limiter.only().dispatcher.release(held[0], false)
 	running.Wait()
 	for _, free := range held[1:] {
-		limiter.dispatcher.release(free, false)
+		limiter.only().dispatcher.release(free, false)
 	}
 	return decisions, errs
 }
@@ -43,7 +44,7 @@ func batch(t testing.TB, limiter *Redis, requests [][]Check) ([]Decision, []erro
 func hold(t testing.TB, limiter *Redis) []connection {
 	t.Helper()
 	awaitConnections(t, limiter)
-	d := &limiter.dispatcher
+	d := &limiter.only().dispatcher
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	held := slices.Clone(d.idle)
@@ -54,9 +55,9 @@ func hold(t testing.TB, limiter *Redis) []connection {
 func awaitQueue(t testing.TB, limiter *Redis, want int) {
 	t.Helper()
 	await(t, func() error {
-		limiter.dispatcher.mu.Lock()
-		defer limiter.dispatcher.mu.Unlock()
-		if waiting := len(limiter.dispatcher.queue); waiting != want {
+		limiter.only().dispatcher.mu.Lock()
+		defer limiter.only().dispatcher.mu.Unlock()
+		if waiting := len(limiter.only().dispatcher.queue); waiting != want {
 			return fmt.Errorf("%d requests wait, want %d", waiting, want)
 		}
 		return nil
@@ -67,9 +68,9 @@ func awaitQueue(t testing.TB, limiter *Redis, want int) {
 func awaitConnections(t testing.TB, limiter *Redis) {
 	t.Helper()
 	await(t, func() error {
-		limiter.dispatcher.mu.Lock()
-		defer limiter.dispatcher.mu.Unlock()
-		if idle := len(limiter.dispatcher.idle); idle != connections {
+		limiter.only().dispatcher.mu.Lock()
+		defer limiter.only().dispatcher.mu.Unlock()
+		if idle := len(limiter.only().dispatcher.idle); idle != connections {
 			return fmt.Errorf("%d connections are idle, want %d", idle, connections)
 		}
 		return nil
@@ -139,7 +140,7 @@ func TestABatchIsLikeOneAfterTheOther(t *testing.T) {
 	trace := 0
 	rapid.Check(t, func(r *rapid.T) {
 		trace++
-		reference := newModel()
+		reference := model.New()
 		clients := make([][]Check, 3)
 		for i := range clients {
 			clients[i] = drawChecks(r, fmt.Sprint("batch", trace, i))
@@ -157,7 +158,7 @@ func TestABatchIsLikeOneAfterTheOther(t *testing.T) {
 			}
 			got, errs := batch(t, limiter.Redis, requests)
 			for i, checks := range requests {
-				diff := reference.compare(now, fmt.Sprint(batchNumber, i), checks, got[i])
+				diff := compare(reference, now, fmt.Sprint(batchNumber, i), checks, got[i])
 				if errs[i] != nil || diff != "" {
 					r.Fatalf("request %d of %d on %s: %v (-model +got):\n%s", i+1, len(requests), describe(checks), errs[i], diff)
 				}
@@ -230,13 +231,13 @@ func TestWhoLeftOrIsLateIsNotSent(t *testing.T) {
 	leave()
 	<-late.Done()
 	await(t, func() error {
-		if !limiter.dispatcher.queuedOnly(2) {
+		if !limiter.only().dispatcher.queuedOnly(2) {
 			return errors.New("a request that is over still waits")
 		}
 		return nil
 	})
 	for _, free := range held {
-		limiter.dispatcher.release(free, false)
+		limiter.only().dispatcher.release(free, false)
 	}
 	running.Wait()
 	if !errors.Is(errs[0], context.Canceled) || ErrorKind(errs[1]) != KindTimeout || errs[2] != nil {
@@ -283,11 +284,11 @@ func TestALeaverDoesNotSpoilTheBatch(t *testing.T) {
 		awaitQueue(t, limiter, i+1)
 	}
 	server.Pause()
-	limiter.dispatcher.release(held[0], false)
+	limiter.only().dispatcher.release(held[0], false)
 	leave()
 	server.Resume()
 	running.Wait()
-	limiter.dispatcher.release(held[1], false)
+	limiter.only().dispatcher.release(held[1], false)
 	for i, err := range errs {
 		if i%2 == 1 && err != nil {
 			t.Errorf("request %d: %v, though only others left", i, err)
@@ -318,7 +319,7 @@ func TestWithoutAConnectionARequestFailsAtOnce(t *testing.T) {
 	}
 	server.Stop()
 	for _, lost := range held {
-		limiter.dispatcher.release(lost, true)
+		limiter.only().dispatcher.release(lost, true)
 	}
 	running.Wait()
 	if took := time.Since(began); failures.Load() != 20 || took > patience/2 {
@@ -339,15 +340,15 @@ func TestIdleConnectionsThatWereClosedAreReplaced(t *testing.T) {
 	awaitConnections(t, limiter)
 	before := hold(t, limiter)
 	for _, free := range before {
-		limiter.dispatcher.release(free, false)
+		limiter.only().dispatcher.release(free, false)
 	}
 	if err := client.ClientKillByFilter(t.Context(), "TYPE", "normal", "SKIPME", "yes").Err(); err != nil {
 		t.Fatal(err)
 	}
 	await(t, func() error {
-		limiter.dispatcher.mu.Lock()
-		defer limiter.dispatcher.mu.Unlock()
-		for _, idle := range limiter.dispatcher.idle {
+		limiter.only().dispatcher.mu.Lock()
+		defer limiter.only().dispatcher.mu.Unlock()
+		for _, idle := range limiter.only().dispatcher.idle {
 			if slices.Contains(before, idle) {
 				return errors.New("a connection that was closed is still kept")
 			}

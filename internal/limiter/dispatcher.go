@@ -22,6 +22,8 @@ const (
 // connection is an open connection to the store. One call at a time uses it.
 type connection interface {
 	Process(ctx context.Context, command redis.Cmder) error
+	// ProcessAll sends commands together; each has its error.
+	ProcessAll(ctx context.Context, commands []redis.Cmder) error
 	// Lose gives it up; another is made in the background.
 	Lose()
 	// IsOpen says whether it can still be used, as far as this side knows.
@@ -54,7 +56,8 @@ func (d *dispatcher) opened(added connection) {
 	d.release(added, false)
 }
 
-// do has a request decided. Its error is the request's own or that of its call.
+// do sends a request. Its error says that the request was given up; what became of
+// one that was not stands in its parts.
 func (d *dispatcher) do(q *request) error {
 	if err := q.ctx.Err(); err != nil {
 		return err
@@ -179,7 +182,7 @@ func (d *dispatcher) nextRequests() []*request {
 	checks, taken := 0, 0
 	for _, q := range d.queue {
 		if q.queued && !q.isOver(now) {
-			if checks += len(q.names); len(next) > 0 && (checks > checksPerCall || len(next[0].corrections) > 0 != (len(q.corrections) > 0)) {
+			if checks += q.size(); len(next) > 0 && (checks > checksPerCall || next[0].corrects() != q.corrects()) {
 				break
 			}
 			q.queued = false

@@ -14,6 +14,7 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
+	"github.com/penstock-dev/penstock/internal/redisconn"
 	"github.com/penstock-dev/penstock/internal/ruleset"
 	"github.com/penstock-dev/penstock/test/redistest"
 )
@@ -129,15 +130,34 @@ func clockedLimiters(t *testing.T) map[string]clocked {
 
 func newClockedRedis(t *testing.T, client *redis.Client) *clockedRedis {
 	t.Helper()
-	at := new(int64)
-	stepped := newRedis(t, client.Options(), patience)
-	stepped.dispatcher.scripts = scripts{decide: newScript(steppedTime + decideText), correct: newScript(steppedTime + correctText)}
-	awaitConnections(t, stepped)
-	stepped.dispatcher.mu.Lock()
-	for i, idle := range stepped.dispatcher.idle {
-		stepped.dispatcher.idle[i] = steppedConnection{connection: idle, at: at}
+	return steppedBy(t, newRedis(t, client.Options(), patience))
+}
+
+// newClocked is a limiter that connects as the settings say.
+func newClocked(t *testing.T, settings redisconn.Settings) *clockedRedis {
+	t.Helper()
+	limiter, err := Connect(settings)
+	if err != nil {
+		t.Fatal(err)
 	}
-	stepped.dispatcher.mu.Unlock()
+	t.Cleanup(limiter.Close)
+	limiter.Await(t.Context())
+	return steppedBy(t, limiter)
+}
+
+// steppedBy has the test set the limiter's clock.
+func steppedBy(t *testing.T, stepped *Redis) *clockedRedis {
+	t.Helper()
+	at := new(int64)
+	for _, n := range stepped.layout.Load().all() {
+		n.dispatcher.scripts = scripts{decide: newScript(steppedTime + decideText), correct: newScript(steppedTime + correctText)}
+		awaitNode(t, n)
+		n.dispatcher.mu.Lock()
+		for i, idle := range n.dispatcher.idle {
+			n.dispatcher.idle[i] = steppedConnection{connection: idle, at: at}
+		}
+		n.dispatcher.mu.Unlock()
+	}
 	// Refusals are remembered by the time that really passes.
 	stepped.remembered = nil
 	stepped.now = func() time.Time {
