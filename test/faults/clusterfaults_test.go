@@ -5,6 +5,7 @@ package faults
 
 import (
 	"net"
+	"slices"
 	"strings"
 	"time"
 
@@ -20,7 +21,6 @@ import (
 type clustered struct {
 	nodes  *redistest.Cluster
 	admins []*redis.Client
-	ids    []string
 }
 
 // cluster starts a cluster of three nodes.
@@ -34,11 +34,7 @@ func (s *scene) cluster() *clustered {
 			s.t.Fatal(err)
 		}
 		s.send(admin, "CONFIG", "SET", "cluster-announce-ip", "127.0.0.1", "cluster-announce-port", port)
-		id, err := admin.Do(s.t.Context(), "CLUSTER", "MYID").Text()
-		if err != nil {
-			s.t.Fatal(err)
-		}
-		c.admins, c.ids = append(c.admins, admin), append(c.ids, id)
+		c.admins = append(c.admins, admin)
 		s.base.Addresses = append(s.base.Addresses, w.tap.addr)
 	}
 	s.base.Mode, s.admins = redisconn.Cluster, c.admins
@@ -57,65 +53,59 @@ func (s *scene) cluster() *clustered {
 }
 
 // place is the slot of a counter and the index of the node that has it at first.
-func (c *clustered) place(s *scene, of counter) (slot int64, node int) {
-	s.t.Helper()
+func (c *clustered) place(of counter) (slot, node int) {
 	check := of.check(ruleset.FailAllow)
-	key := keys.Prefix(keys.DefaultPrefix).Counter("any", check.Identity, check.Limit.Key)
-	slot, err := c.admins[0].ClusterKeySlot(s.t.Context(), key).Result()
-	if err != nil {
-		s.t.Fatal(err)
-	}
-	for i, server := range c.nodes.Nodes {
-		if server == c.nodes.NodeOf(int(slot)) {
-			return slot, i
-		}
-	}
-	s.t.Fatalf("no node has slot %d", slot)
-	return 0, 0
+	slot = keys.Slot(keys.Prefix(keys.DefaultPrefix).Counter("any", check.Identity, check.Limit.Key))
+	return slot, slices.Index(c.nodes.Nodes, c.nodes.NodeOf(slot))
 }
 
-// move gives a slot with its keys to another node.
-func (c *clustered) move(s *scene, slot int64, from, to int) {
-	s.t.Helper()
-	s.send(c.admins[to], "CLUSTER", "SETSLOT", slot, "IMPORTING", c.ids[from])
-	s.send(c.admins[from], "CLUSTER", "SETSLOT", slot, "MIGRATING", c.ids[to])
-	host, port, err := net.SplitHostPort(c.nodes.Nodes[to].Addr())
-	if err != nil {
-		s.t.Fatal(err)
-	}
-	for {
-		names, err := c.admins[from].ClusterGetKeysInSlot(s.t.Context(), int(slot), 100).Result()
-		if err != nil {
-			s.t.Fatal(err)
-		}
-		if len(names) == 0 {
-			break
-		}
-		for _, name := range names {
-			s.send(c.admins[from], "MIGRATE", host, port, name, 0, patience.Milliseconds())
-		}
-	}
-	for _, node := range []int{to, from, 3 - to - from} {
-		s.send(c.admins[node], "CLUSTER", "SETSLOT", slot, "NODE", c.ids[to])
-	}
-}
-
-// moveSlots moves every counter from its node to the next, under load.
-func moveSlots(s *scene) {
-	s.t.Helper()
-	for _, of := range counters() {
-		slot, node := s.clustered.place(s, of)
-		s.clustered.move(s, slot, node, (node+1)%len(s.ways))
-	}
-}
-
-// lostNode is the index of the node that is lost.
+// lostNode is the index of the node that is lost, and whose slots move.
 const lostNode = 0
 
-// onLostNode says whether a counter suffers from the loss of a node.
+// onLostNode says whether a counter is on that node.
 func onLostNode(s *scene, of counter) bool {
-	_, node := s.clustered.place(s, of)
+	_, node := s.clustered.place(of)
 	return node == lostNode
+}
+
+// moveSlots moves the counters of a node to another, under load.
+func moveSlots(s *scene) {
+	s.t.Helper()
+	moved := 0
+	for _, of := range counters() {
+		slot, node := s.clustered.place(of)
+		if node != lostNode {
+			continue
+		}
+		moved++
+		migration := s.clustered.nodes.Begin(s.t, slot, s.clustered.nodes.Nodes[node], s.clustered.nodes.Nodes[node+1])
+		for migration.MoveKeys(s.t) {
+			// The load goes on between the steps.
+			s.awaitMore(of)
+		}
+		s.awaitMore(of)
+		migration.End(s.t)
+	}
+	if moved == 0 || moved == len(counters()) {
+		s.t.Errorf("%d counters were moved, want some and not all", moved)
+	}
+}
+
+// awaitMore returns once the store has decided on a counter in every sidecar again.
+func (s *scene) awaitMore(of counter) {
+	s.t.Helper()
+	before := make(map[*lane]int64)
+	for _, l := range s.lanes {
+		before[l] = l.node.read().Counters[of.name].store()
+	}
+	s.eventually("the store decides while a slot moves", func() bool {
+		for _, l := range s.lanes {
+			if l.node.read().Counters[of.name].store() < before[l]+2 {
+				return false
+			}
+		}
+		return true
+	})
 }
 
 func clusterFaults() map[string]fault {

@@ -7,8 +7,12 @@ import (
 	"github.com/penstock-dev/penstock/internal/ruleset"
 )
 
-// callersOfASidecar may find no connection at the moment when the breaker opens.
-const callersOfASidecar = 64
+const (
+	// callersOfASidecar may find no connection at the moment when the breaker opens.
+	callersOfASidecar = 64
+	// checksOfACall is how many requests may share a call.
+	checksOfACall = 64
+)
 
 // expects is what a sidecar may do in a fault during which the breaker opened so
 // often.
@@ -16,9 +20,16 @@ func (s *scene) expects(l *lane, openings int64) expected {
 	if s.fault.outcome == unharmed {
 		return expected{}
 	}
+	if s.fault.outcome == shaken {
+		// And until it would have opened once more.
+		openings++
+	}
+	openings = max(1, openings)
 	want := expected{
 		calls: atMost(mostCalls * openings), waited: atMost(mostWaiting * openings),
-		errors: atMost((mostWaiting + callersOfASidecar) * openings),
+		// Whoever is undecided has waited, has found no connection, or was in a call
+		// that failed at once.
+		errors: atMost((mostWaiting+callersOfASidecar)*openings + checksOfACall*(s.failedCalls(l)-l.failed)),
 	}
 	// What is decided alone, if the fault leaves no choice.
 	var least, shares int64

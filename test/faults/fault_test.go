@@ -81,25 +81,50 @@ func (f fault) run(t *testing.T, name string, results *table) {
 	}
 	s.remember()
 	s.awaitWork("the store goes on deciding after the fault", 10)
+	s.checkConnections()
 	if f.check != nil {
 		f.check(s)
 	}
 	s.finish()
 }
 
-// row is what happened in a lane since just before the fault.
+// row is what happened in a lane since just before the fault, to the counters that the
+// fault is for.
 func (s *scene) row(l *lane, name string) row {
+	s.t.Helper()
 	now := l.node.read()
+	s.checkOthers(l, now)
 	r := row{
 		fault: name, mode: l.mode,
 		calls: s.failedCalls(l) - l.failed, waited: now.Waited - l.before.Waited,
-		errors: now.sum(undecided) - l.before.sum(undecided),
+		errors: s.sum(now, undecided) - s.sum(l.before, undecided),
 		// A share of Local holds for all of the time.
-		admitted: now.sum(aloneAdmitted), refused: now.sum(aloneRefused),
+		admitted: s.sum(now, aloneAdmitted), refused: s.sum(now, aloneRefused),
 		untilNormal: l.normal,
 	}
-	r.want = s.expects(l, max(1, now.Openings-l.before.Openings))
+	r.want = s.expects(l, now.Openings-l.before.Openings)
 	return r
+}
+
+// checkOthers looks at the counters that the fault is not for.
+func (s *scene) checkOthers(l *lane, now report) {
+	s.t.Helper()
+	for counter, suffers := range s.suffering {
+		got, before := now.Counters[counter], l.before.Counters[counter]
+		if !suffers && got.Undecided+got.alone() > before.Undecided+before.alone() {
+			s.t.Errorf("%s, %s: %+v, before %+v: want nothing undecided, since the fault was elsewhere", l.mode, counter, got, before)
+		}
+	}
+}
+
+// sum is how many decisions there were on the counters that the fault is for.
+func (s *scene) sum(of report, which func(counts) int64) (total int64) {
+	for counter, suffers := range s.suffering {
+		if suffers {
+			total += which(of.Counters[counter])
+		}
+	}
+	return total
 }
 
 func undecided(c counts) int64     { return c.Undecided }

@@ -28,13 +28,6 @@ type report struct {
 	Panics int64
 }
 
-func (r report) sum(of func(counts) int64) (total int64) {
-	for _, c := range r.Counters {
-		total += of(c)
-	}
-	return total
-}
-
 // recorder gathers a report. It is also the Decider between a Fallback and the
 // limiter, where it sees what the store did not decide.
 type recorder struct {

@@ -238,13 +238,13 @@ func (s *scene) awaitEffect() {
 				if !s.suffering[c.name] {
 					return now.store()-before.store() >= 30
 				}
-				return now.alone() > c.share()+c.share()/4
+				return now.alone()-before.alone() > c.share()+c.share()/4
 			})
 		})
 	case shaken:
 		s.eventually("requests meet the fault", func() bool {
 			return s.eachCounter(func(_ counter, now, before counts) bool {
-				return now.store()+now.alone()-before.store()-before.alone() >= 40
+				return now.store()+now.alone()-before.store()-before.alone() >= 20
 			})
 		})
 	case unharmed:
