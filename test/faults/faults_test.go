@@ -19,6 +19,7 @@ var wanted = []string{
 	"connection refused",
 	"black hole",
 	"reply cut in the middle",
+	"reply cut now and then",
 	"reset before the reply",
 	"latency below the deadline",
 	"latency above the deadline",

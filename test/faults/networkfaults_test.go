@@ -19,11 +19,14 @@ func slow(latency, jitter int64) func(*scene) {
 	return bad(toxic{"latency", "downstream", map[string]int64{"latency": latency, "jitter": jitter}})
 }
 
-// cutReplies ends each connection within the first answer to a script call.
-func cutReplies(s *scene) {
-	s.t.Helper()
-	most := s.ways[0].tap.greetingBytes() + 5
-	s.ways[0].network.add(s.t, toxic{"limit_data", "downstream", map[string]int64{"bytes": most}})
+// cutReplies ends each connection within an answer to a script call: the first if
+// nothing comes before.
+func cutReplies(before int64) func(*scene) {
+	return func(s *scene) {
+		s.t.Helper()
+		most := s.ways[0].tap.greetingBytes() + before + 5
+		s.ways[0].network.add(s.t, toxic{"limit_data", "downstream", map[string]int64{"bytes": most}})
+	}
 }
 
 // checkCharged wants some unanswered requests to have been charged: else no reply
@@ -53,7 +56,9 @@ func networkFaults() map[string]fault {
 			badNetwork: true, end: heal,
 			begin: bad(toxic{"timeout", "upstream", silence}, toxic{"timeout", "downstream", silence}),
 		},
-		"reply cut in the middle": {badNetwork: true, begin: cutReplies, end: heal, check: checkCharged},
+		"reply cut in the middle": {badNetwork: true, begin: cutReplies(0), end: heal, check: checkCharged},
+		// A request that were sent again would find a connection.
+		"reply cut now and then": {badNetwork: true, begin: cutReplies(400), end: heal, outcome: shaken, check: checkCharged},
 		"reset before the reply": {
 			badNetwork: true, end: heal, check: checkCharged,
 			begin: bad(toxic{"reset_peer", "downstream", silence}),
