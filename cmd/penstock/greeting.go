@@ -77,7 +77,11 @@ func sentence(rule *ruleset.Rule) string {
 		}
 		limits = append(limits, text+")")
 	}
-	return strings.Join(limits, " and ") + keyText(rule.Key) + matchText(rule.Matches)
+	text := strings.Join(limits, " and ") + keyText(rule.Key) + matchText(rule.Matches)
+	if rule.Shadow {
+		text += "; a shadow that refuses nothing"
+	}
+	return text
 }
 
 func keyText(parts []ruleset.KeyPart) string {

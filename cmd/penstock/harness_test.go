@@ -13,44 +13,62 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
 	"time"
 )
 
-// running is a penstock run in front of an app that answers 200.
+// running is a penstock run in front of an app.
 type running struct {
 	t   *testing.T
 	url string
+	// metrics is where its metrics are.
+	metrics string
+	// stop ends it as Ctrl-C does, and waits.
+	stop func()
 }
 
 // output collects what a program prints and tells when it matches.
 type output struct {
 	mu    sync.Mutex
 	text  bytes.Buffer
-	found chan string
+	found chan []string
 	want  *regexp.Regexp
 }
 
-var listening = regexp.MustCompile(`listening: +(http://\S+)\n`)
+var listening = regexp.MustCompile(`(?s)listening: +(http://\S+)\n.*metrics: +(http://\S+)\n`)
 
 func (o *output) Write(text []byte) (int, error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.text.Write(text)
 	if parts := o.want.FindStringSubmatch(o.text.String()); parts != nil && o.found != nil {
-		o.found <- parts[1]
+		o.found <- parts
 		o.found = nil
 	}
 	return len(text), nil
 }
 
-// startRun runs a policy with this spec until the test ends.
+// startRun runs a policy with this spec until the test ends, in front of an app that
+// answers 200.
 func startRun(t *testing.T, spec, store string) *running {
 	t.Helper()
-	app := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
+	return startRunOf(t, spec, store, func(http.ResponseWriter, *http.Request) {})
+}
+
+// startRunOf runs a policy with this spec in front of this app until the test ends.
+func startRunOf(t *testing.T, spec, store string, handler http.HandlerFunc) *running {
+	t.Helper()
+	app := httptest.NewServer(handler)
 	t.Cleanup(app.Close)
+	return startRunAt(t, spec, store, app.URL)
+}
+
+// startRunAt runs a policy with this spec in front of what is at a URL.
+func startRunAt(t *testing.T, spec, store, upstream string) *running {
+	t.Helper()
 	file := filepath.Join(t.TempDir(), "policy.yaml")
 	policy := "apiVersion: ratelimit.penstock.dev/v1alpha1\nkind: RateLimitPolicy\nmetadata: {name: web}\nspec:\n  selector: {}\n  " +
 		strings.ReplaceAll(strings.TrimSpace(spec), "\n", "\n  ") + "\n"
@@ -58,20 +76,21 @@ func startRun(t *testing.T, spec, store string) *running {
 		t.Fatal(err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
-	ended, printed := make(chan int, 1), &output{want: listening, found: make(chan string, 1)}
+	ended, printed := make(chan int, 1), &output{want: listening, found: make(chan []string, 1)}
 	found := printed.found
 	go func() {
-		ended <- execute(ctx, []string{"run", "--policy", file, "--upstream", app.URL, "--listen", "127.0.0.1:0", "--store", store}, printed, io.Discard)
+		ended <- execute(ctx, []string{"run", "--policy", file, "--upstream", upstream, "--listen", "127.0.0.1:0", "--admin", "127.0.0.1:0", "--store", store}, printed, io.Discard)
 	}()
-	t.Cleanup(func() {
+	stop := sync.OnceFunc(func() {
 		cancel()
 		if code := <-ended; code != 0 {
 			t.Errorf("penstock run ended with exit code %d", code)
 		}
 	})
+	t.Cleanup(stop)
 	select {
-	case url := <-found:
-		return &running{t: t, url: url}
+	case at := <-found:
+		return &running{t: t, url: at[1], metrics: at[2], stop: stop}
 	case code := <-ended:
 		ended <- code
 		t.Fatalf("penstock run ended at once; policy:\n%s", policy)
@@ -115,4 +134,40 @@ func (r *running) send(a ask) *http.Response {
 		r.t.Fatal(err)
 	}
 	return answer
+}
+
+// count is the value of the sample of a metric whose line begins like this; 0 if
+// there is none.
+func (r *running) count(sample string) float64 {
+	r.t.Helper()
+	request, err := http.NewRequestWithContext(r.t.Context(), http.MethodGet, r.metrics, nil)
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	client := http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
+	answer, err := client.Do(request)
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	defer answer.Body.Close()
+	text, err := io.ReadAll(answer.Body)
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	for line := range strings.SplitSeq(string(text), "\n") {
+		if value, found := strings.CutPrefix(line, sample+" "); found {
+			number, err := strconv.ParseFloat(value, 64)
+			if err != nil {
+				r.t.Fatal(err)
+			}
+			return number
+		}
+	}
+	return 0
+}
+
+// decisions is how many requests had an outcome under a rule of the policy.
+func (r *running) decisions(rule, outcome string) float64 {
+	r.t.Helper()
+	return r.count(`penstock_decisions_total{outcome="` + outcome + `",policy="web",rule="` + rule + `"}`)
 }

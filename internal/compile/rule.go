@@ -17,8 +17,9 @@ const (
 	maxPath    = 512
 )
 
-// compileRules compiles the rules that are not disabled, and checks them all.
-func compileRules(rules []v1alpha1.Rule, matching ruleset.PathMatching, defaults *v1alpha1.EffectiveDefaults, found *findings) []ruleset.Rule {
+// compileRules compiles the rules that are not disabled, and checks them all. The
+// weaker of the policy's mode and a rule's is in force.
+func compileRules(rules []v1alpha1.Rule, mode v1alpha1.Mode, matching ruleset.PathMatching, defaults *v1alpha1.EffectiveDefaults, found *findings) []ruleset.Rule {
 	at := spec.Child("rules")
 	if len(rules) == 0 {
 		found.invalid(at, "has no rule: write at least one, or delete the policy")
@@ -30,9 +31,11 @@ func compileRules(rules []v1alpha1.Rule, matching ruleset.PathMatching, defaults
 		rule := &rules[i]
 		ruleNames.check(at.Index(i).Child("name"), rule.Name)
 		form := compileRule(rule, matching, at.Index(i), defaults, found)
-		if rule.Mode != v1alpha1.ModeDisabled {
-			compiled = append(compiled, form)
+		if mode == v1alpha1.ModeDisabled || rule.Mode == v1alpha1.ModeDisabled {
+			continue
 		}
+		form.Shadow = mode == v1alpha1.ModeShadow || rule.Mode == v1alpha1.ModeShadow
+		compiled = append(compiled, form)
 	}
 	return compiled
 }

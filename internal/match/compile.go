@@ -26,6 +26,8 @@ type policyMatcher struct {
 	rules []ruleMatcher
 	// looksAtPaths is true if any rule compares the path.
 	looksAtPaths bool
+	// refusesBadPaths is true if such a rule may refuse: it is no shadow.
+	refusesBadPaths bool
 }
 
 // ruleMatcher is one rule with what can be known before a request comes.
@@ -101,6 +103,7 @@ func (m *Matcher) compilePolicy(namespace string, policy *ruleset.Policy) (polic
 				return compiled, fmt.Errorf("rule %q: %w", rule.Name, err)
 			}
 			compiled.looksAtPaths = compiled.looksAtPaths || readied.path != ""
+			compiled.refusesBadPaths = compiled.refusesBadPaths || readied.path != "" && !rule.Shadow
 			ready.alternatives = append(ready.alternatives, readied)
 		}
 		if err := checkKey(rule.Key); err != nil {

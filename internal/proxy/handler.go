@@ -82,6 +82,7 @@ func unservable(request *http.Request) (answer, bool) {
 // admit reports whether a request may pass, and has answered it if not.
 func (p *portHandler) admit(writer *answerWriter, request *http.Request, rules *Rules) bool {
 	found, err := rules.Matcher.Match(&requestView{request: request, appPort: p.appPort})
+	p.server.metrics.countShadowDenied(found.ShadowDenied)
 	switch {
 	case err != nil:
 		// The only error that there is: match.ErrBadPath.
@@ -92,7 +93,7 @@ func (p *portHandler) admit(writer *answerWriter, request *http.Request, rules *
 		return false
 	case found.Denied != nil:
 		policy, rule := found.Denied.Policy, found.Denied.Rule
-		p.server.metrics.decisions.WithLabelValues(policyLabel(policy.Kind, policy.Name), rule.Name, outcomeDenied).Inc()
+		p.server.metrics.countOutcome(policy.Kind, policy.Name, rule.Name, outcomeDenied)
 		writeAnswer(writer, refuseMissing(found.Denied, isGRPC(request.Header)))
 		return false
 	case len(found.Hits) == 0:

@@ -56,7 +56,7 @@ func refuseUncounted(decision *limiter.Decision, retryAfter int64, isGRPC bool) 
 	}
 	var names []string
 	for i := range decision.Limits {
-		if !decision.Limits[i].Allowed {
+		if !decision.Limits[i].Allowed && !decision.Limits[i].Shadow {
 			names = append(names, limitName(&decision.Limits[i]))
 		}
 	}
@@ -90,12 +90,13 @@ func setRetryAfter(header http.Header, seconds int64) {
 	}
 }
 
-// violatedLimits are the counted limits that refuse, the speaking one first.
+// violatedLimits are the counted limits that refuse, the speaking one first. A
+// shadow refuses nothing.
 func violatedLimits(limits []limiter.LimitState) []*limiter.LimitState {
 	var violated []*limiter.LimitState
 	for i := range limits {
 		state := &limits[i]
-		if !state.Allowed && state.Source != limiter.StoreDenied {
+		if !state.Allowed && !state.Shadow && state.Source != limiter.StoreDenied {
 			violated = append(violated, state)
 		}
 	}

@@ -68,6 +68,8 @@ type Rule struct {
 	// Key are the parts of the identity; none means one count for all requests.
 	Key    []KeyPart `json:"key,omitempty"`
 	Limits []Limit   `json:"limits"`
+	// Shadow makes the rule count and never refuse.
+	Shadow bool `json:"shadow,omitempty"`
 	// OnStoreFailure decides while the store gives no verdict.
 	OnStoreFailure OnStoreFailure `json:"onStoreFailure"`
 	// LoosenessMilli is how much of its share a pod allows with Local, in
