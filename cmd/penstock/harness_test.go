@@ -69,12 +69,7 @@ func startRunOf(t *testing.T, spec, store string, handler http.HandlerFunc) *run
 // startRunAt runs a policy with this spec in front of what is at a URL.
 func startRunAt(t *testing.T, spec, store, upstream string) *running {
 	t.Helper()
-	file := filepath.Join(t.TempDir(), "policy.yaml")
-	policy := "apiVersion: ratelimit.penstock.dev/v1alpha1\nkind: RateLimitPolicy\nmetadata: {name: web}\nspec:\n  selector: {}\n  " +
-		strings.ReplaceAll(strings.TrimSpace(spec), "\n", "\n  ") + "\n"
-	if err := os.WriteFile(file, []byte(policy), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	file := writePolicy(t, spec)
 	ctx, cancel := context.WithCancel(t.Context())
 	ended, printed := make(chan int, 1), &output{want: listening, found: make(chan []string, 1)}
 	found := printed.found
@@ -93,11 +88,22 @@ func startRunAt(t *testing.T, spec, store, upstream string) *running {
 		return &running{t: t, url: at[1], metrics: at[2], stop: stop}
 	case code := <-ended:
 		ended <- code
-		t.Fatalf("penstock run ended at once; policy:\n%s", policy)
+		t.Fatalf("penstock run ended at once; policy:\n%s", spec)
 	case <-time.After(10 * time.Second):
 		t.Fatal("penstock run did not say where it listens within 10 s")
 	}
 	return nil
+}
+
+// writePolicy writes a policy for every pod with this spec, and returns its file.
+func writePolicy(t *testing.T, spec string) string {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), "policy.yaml")
+	policy := policyHead + "spec:\n  selector: {}\n  " + strings.ReplaceAll(strings.TrimSpace(spec), "\n", "\n  ") + "\n"
+	if err := os.WriteFile(file, []byte(policy), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return file
 }
 
 // ask is a request: its method, path and header, and the address it comes from.

@@ -116,7 +116,7 @@ func TestFillTimeIsComparedExactly(t *testing.T) {
 		fill := new(big.Rat).SetFrac(
 			new(big.Int).Mul(big.NewInt(burst), big.NewInt(window)), big.NewInt(requests))
 		want := fill.Cmp(new(big.Rat).SetInt64(maxFill.Microseconds())) > 0
-		if got := fillExceeds(burst, window, requests); got != want {
+		if got := fillExceeds(burst, window, requests, maxFill); got != want {
 			t.Fatalf("fillExceeds(%d, %d, %d) = %t, want %t", burst, window, requests, got, want)
 		}
 	})

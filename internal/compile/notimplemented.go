@@ -46,7 +46,6 @@ var notImplemented = map[string]map[string]string{
 		"spec.rules[].key[].from[].host":       "the host as key is not implemented yet: use header or clientIP",
 		"spec.rules[].key[].from[].expression": "expressions are not implemented yet: use header or clientIP",
 
-		"spec.rules[].limits[].algorithm=LeakyBucket": "LeakyBucket is not implemented yet: use TokenBucket",
 		"spec.rules[].limits[].algorithm=Concurrency": "Concurrency is not implemented yet: use TokenBucket",
 
 		"spec.rules[].tiers":            "tiers are not implemented yet: remove them, and write limits",

@@ -159,6 +159,14 @@ func TestInvalidFieldsAreNamedWithTheirMend(t *testing.T) {
 			inLimit(func(l *v1alpha1.Limit) { l.Algorithm, l.Burst = v1alpha1.AlgorithmFixedWindow, new(int64(5)) }),
 			"spec.rules[0].limits[0].burst", "use TokenBucket",
 		},
+		"queue that takes too long": {
+			inLimit(func(l *v1alpha1.Limit) { l.Algorithm, l.Requests = v1alpha1.AlgorithmLeakyBucket, 100 }),
+			"spec.rules[0].limits[0].burst", "write burst: 50 or less",
+		},
+		"queue that is too slow": {
+			inLimit(func(l *v1alpha1.Limit) { l.Algorithm, l.Requests = v1alpha1.AlgorithmLeakyBucket, 1 }),
+			"spec.rules[0].limits[0].burst", "one in 30s at least",
+		},
 		"bucket that takes too long": {
 			inLimit(func(l *v1alpha1.Limit) { l.Requests, l.Window, l.Burst = 1, "9600h", new(int64(10)) }),
 			"spec.rules[0].limits[0]", "10 years",
