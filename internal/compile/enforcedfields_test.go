@@ -68,6 +68,7 @@ var enforced = map[string]map[string]string{
 		"spec.rules[].limits[].algorithm":                      "cmd/penstock.TestWindowsInForce/algorithm FixedWindow",
 		"spec.rules[].limits[].algorithm=TokenBucket":          "cmd/penstock.TestWindowsInForce/algorithm TokenBucket",
 		"spec.rules[].limits[].algorithm=LeakyBucket":          "cmd/penstock.TestRequestsLeaveAtASteadyRate",
+		"spec.rules[].limits[].algorithm=Concurrency":          "cmd/penstock.TestRequestsAtOnce",
 		"spec.rules[].limits[].algorithm=SlidingWindowLog":     "cmd/penstock.TestWindowsInForce/algorithm SlidingWindowLog",
 		"spec.rules[].limits[].algorithm=SlidingWindowCounter": "cmd/penstock.TestWindowsInForce/algorithm SlidingWindowCounter",
 		"spec.rules[].limits[].algorithm=FixedWindow":          "cmd/penstock.TestWindowsInForce/algorithm FixedWindow",

@@ -46,8 +46,6 @@ var notImplemented = map[string]map[string]string{
 		"spec.rules[].key[].from[].host":       "the host as key is not implemented yet: use header or clientIP",
 		"spec.rules[].key[].from[].expression": "expressions are not implemented yet: use header or clientIP",
 
-		"spec.rules[].limits[].algorithm=Concurrency": "Concurrency is not implemented yet: use TokenBucket",
-
 		"spec.rules[].tiers":            "tiers are not implemented yet: remove them, and write limits",
 		"spec.rules[].cost":             "costs are not implemented yet: remove it, each request costs 1",
 		"spec.rules[].enforcePercent":   "enforcing a share is not implemented yet: remove it",

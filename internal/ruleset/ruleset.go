@@ -162,9 +162,10 @@ const (
 type Limit struct {
 	Name      string    `json:"name"`
 	Algorithm Algorithm `json:"algorithm"`
-	// Requests are admitted in each window.
+	// Requests are admitted in each window, or at once with Concurrency.
 	Requests int64 `json:"requests"`
-	// WindowMicros is the window's length in microseconds, 0 with Calendar.
+	// WindowMicros is the window's length in microseconds, 0 with Calendar and
+	// with Concurrency.
 	WindowMicros int64 `json:"windowMicros"`
 	// Calendar makes a FixedWindow a period of the calendar; nil has none.
 	Calendar *Calendar `json:"calendar,omitempty"`
