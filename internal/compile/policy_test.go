@@ -78,6 +78,30 @@ func TestInvalidFieldsAreNamedWithTheirMend(t *testing.T) {
 		"mode of a rule": {inRule(func(r *v1alpha1.Rule) { r.Mode = "Off" }), "spec.rules[0].mode", "Disabled"},
 		"scope":          {inRule(func(r *v1alpha1.Rule) { r.Scope = "Node" }), "spec.rules[0].scope", "Policy"},
 		"precision":      {inRule(func(r *v1alpha1.Rule) { r.Precision = "Rough" }), "spec.rules[0].precision", "Exact"},
+		"a queue that is leased": {
+			inRule(func(r *v1alpha1.Rule) {
+				r.Precision, r.Limits[0].Algorithm, r.Limits[0].Burst = v1alpha1.PrecisionLeased, v1alpha1.AlgorithmLeakyBucket, new(int64(1))
+			}),
+			"spec.rules[0].precision", "write Exact",
+		},
+		"places that are leased": {
+			inRule(func(r *v1alpha1.Rule) {
+				r.Precision, r.Limits[0].Algorithm, r.Limits[0].Window = v1alpha1.PrecisionLeased, v1alpha1.AlgorithmConcurrency, ""
+			}),
+			"spec.rules[0].precision", "choose another algorithm",
+		},
+		"countOn that is leased": {
+			inRule(func(r *v1alpha1.Rule) {
+				r.Precision, r.Cost = v1alpha1.PrecisionLeased, &v1alpha1.Cost{CountOn: &v1alpha1.CountOn{StatusCodes: []string{"401"}}}
+			}),
+			"spec.rules[0].precision", "remove cost.countOn",
+		},
+		"costs of answers that are leased": {
+			inRule(func(r *v1alpha1.Rule) {
+				r.Precision, r.Cost = v1alpha1.PrecisionLeased, &v1alpha1.Cost{Response: &v1alpha1.ResponseCost{Header: "X-Cost"}}
+			}),
+			"spec.rules[0].precision", "remove cost.countOn and cost.response",
+		},
 		"onStoreFailure": {inRule(func(r *v1alpha1.Rule) { r.OnStoreFailure = "Open" }), "spec.rules[0].onStoreFailure", "Local, Allow, Deny"},
 		"local without Local": {
 			inRule(func(r *v1alpha1.Rule) {

@@ -4,6 +4,8 @@
 package compile
 
 import (
+	"slices"
+
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/penstock-dev/penstock/api/v1alpha1"
@@ -48,6 +50,7 @@ func compileRule(rule *v1alpha1.Rule, matching ruleset.PathMatching, at *field.P
 	form := ruleset.Rule{
 		Name:           rule.Name,
 		Key:            compileKey(rule.Key, at.Child("key"), found),
+		Leased:         rule.Precision == v1alpha1.PrecisionLeased,
 		OnStoreFailure: ruleset.OnStoreFailure(rule.OnStoreFailure),
 		LoosenessMilli: compileLocal(rule, at.Child("local"), found),
 	}
@@ -61,7 +64,28 @@ func compileRule(rule *v1alpha1.Rule, matching ruleset.PathMatching, at *field.P
 		form.Matches = append(form.Matches, compileMatch(&rule.Matches[i], matching, matches.Index(i), found))
 	}
 	form.Limits = compileLimits(rule, at.Child("limits"), defaults, found)
+	if form.Leased {
+		checkLeased(rule, form.Limits, at.Child("precision"), found)
+	}
 	return form
+}
+
+// checkLeased wants a rule whose charges are final and wear off by themselves.
+func checkLeased(rule *v1alpha1.Rule, limits []ruleset.Limit, at *field.Path, found *findings) {
+	if shapes(limits) {
+		found.invalid(at, "is Leased, but LeakyBucket and Concurrency cannot be leased: write Exact, or choose another algorithm for all limits of the rule")
+	}
+	if rule.Cost != nil && (rule.Cost.CountOn != nil || rule.Cost.Response != nil) {
+		found.invalid(at, "is Leased, but what was leased cannot be corrected: write Exact, or remove cost.countOn and cost.response")
+	}
+}
+
+// shapes reports whether a limit is of an algorithm by which a request waits or holds
+// a place, so that its charge is no mere number.
+func shapes(limits []ruleset.Limit) bool {
+	return slices.ContainsFunc(limits, func(limit ruleset.Limit) bool {
+		return limit.Algorithm == ruleset.LeakyBucket || limit.Algorithm == ruleset.Concurrency
+	})
 }
 
 func compileLocal(rule *v1alpha1.Rule, at *field.Path, found *findings) int64 {

@@ -70,6 +70,9 @@ type Rule struct {
 	Limits []Limit   `json:"limits"`
 	// Shadow makes the rule count and never refuse.
 	Shadow bool `json:"shadow,omitempty"`
+	// Leased lets pods be charged in advance for a part of what remains, and spend it
+	// without asking the store.
+	Leased bool `json:"leased,omitempty"`
 	// OnStoreFailure decides while the store gives no verdict.
 	OnStoreFailure OnStoreFailure `json:"onStoreFailure"`
 	// LoosenessMilli is how much of its share a pod allows with Local, in
