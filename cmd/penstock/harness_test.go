@@ -4,6 +4,7 @@
 package main
 
 import (
+	"bufio"
 	"bytes"
 	"context"
 	"io"
@@ -113,7 +114,8 @@ type ask struct {
 	from         string
 }
 
-// send sends a request on a connection of its own and returns the answer.
+// send sends a request on a connection of its own and returns the answer once that
+// connection has ended, and with it all that the request does.
 func (r *running) send(a ask) *http.Response {
 	r.t.Helper()
 	method := a.method
@@ -127,16 +129,25 @@ func (r *running) send(a ask) *http.Response {
 	for name, value := range a.header {
 		request.Header.Set(name, value)
 	}
+	request.Close = true
 	dialer := &net.Dialer{}
 	if a.from != "" {
 		dialer.LocalAddr = &net.TCPAddr{IP: net.ParseIP(a.from)}
 	}
-	client := http.Client{Transport: &http.Transport{DialContext: dialer.DialContext, DisableKeepAlives: true}}
-	answer, err := client.Do(request)
+	conn, err := dialer.DialContext(r.t.Context(), "tcp", request.URL.Host)
 	if err != nil {
 		r.t.Fatal(err)
 	}
-	if err := answer.Body.Close(); err != nil {
+	defer conn.Close()
+	if err := request.Write(conn); err != nil {
+		r.t.Fatal(err)
+	}
+	text, err := io.ReadAll(conn)
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	answer, err := http.ReadResponse(bufio.NewReader(bytes.NewReader(text)), request)
+	if err != nil {
 		r.t.Fatal(err)
 	}
 	return answer

@@ -84,6 +84,13 @@ func TestCoarseLimitsAreShown(t *testing.T) {
 	if diff := cmp.Diff(want, result.Effective.Coarse); diff != "" {
 		t.Errorf("coarse limits (-want +got):\n%s", diff)
 	}
+	// What answers correct is counted up to four times as far.
+	policy.Spec.Rules[0].Cost = &v1alpha1.Cost{CountOn: &v1alpha1.CountOn{StatusCodes: []string{"401"}}}
+	result, _ = compileOne(t, nil, nil, policy)
+	want[0].Resolution, want[1].Resolution = "2ms", "32s960ms"
+	if diff := cmp.Diff(want, result.Effective.Coarse); diff != "" {
+		t.Errorf("coarse limits of corrected costs (-want +got):\n%s", diff)
+	}
 }
 
 func TestParseLooseness(t *testing.T) {

@@ -46,12 +46,12 @@ var notImplemented = map[string]map[string]string{
 		"spec.rules[].key[].from[].host":       "the host as key is not implemented yet: use header or clientIP",
 		"spec.rules[].key[].from[].expression": "expressions are not implemented yet: use header or clientIP",
 
-		"spec.rules[].tiers":          "tiers are not implemented yet: remove them, and write limits",
-		"spec.rules[].cost":           "costs are not implemented yet: remove it, each request costs 1",
-		"spec.rules[].enforcePercent": "enforcing a share is not implemented yet: remove it",
-		"spec.rules[].scope=Target":   "Target is not implemented yet: write Policy, and one policy per target",
-		"spec.rules[].scope=Pod":      "Pod is not implemented yet: write Policy",
-		"spec.rules[].response":       "answers of one's own are not implemented yet: remove it, a refusal is 429 with problem+json",
+		"spec.rules[].tiers":                   "tiers are not implemented yet: remove them, and write limits",
+		"spec.rules[].cost.request.expression": "expressions are not implemented yet: use value, header or queryParam",
+		"spec.rules[].enforcePercent":          "enforcing a share is not implemented yet: remove it",
+		"spec.rules[].scope=Target":            "Target is not implemented yet: write Policy, and one policy per target",
+		"spec.rules[].scope=Pod":               "Pod is not implemented yet: write Policy",
+		"spec.rules[].response":                "answers of one's own are not implemented yet: remove it, a refusal is 429 with problem+json",
 	},
 	kindClusterPolicy: {
 		"spec": "policies of the cluster are not implemented yet: write a RateLimitPolicy in each namespace",

@@ -102,6 +102,61 @@ func TestInvalidFieldsAreNamedWithTheirMend(t *testing.T) {
 			}),
 			"spec.rules[0].precision", "remove cost.countOn and cost.response",
 		},
+		"cost of nothing":     {cost(v1alpha1.Cost{}), "spec.rules[0].cost", "remove cost"},
+		"cost without source": {cost(v1alpha1.Cost{Request: &v1alpha1.RequestCost{Max: new(int64(5))}}), "spec.rules[0].cost.request", "exactly one of"},
+		"two costs": {
+			cost(v1alpha1.Cost{Request: &v1alpha1.RequestCost{Value: new(int64(1)), Header: &v1alpha1.HeaderName{Name: "A"}}}),
+			"spec.rules[0].cost.request", "exactly one of",
+		},
+		"cost below 0": {
+			cost(v1alpha1.Cost{Request: &v1alpha1.RequestCost{Value: new(int64(-1))}}),
+			"spec.rules[0].cost.request.value", "from 0 to 2147483648",
+		},
+		"cost above all limits": {
+			cost(v1alpha1.Cost{Request: &v1alpha1.RequestCost{Value: new(int64(61))}}),
+			"spec.rules[0].cost.request.value", `limit "minute" never holds more than 60`,
+		},
+		"max of a value": {
+			cost(v1alpha1.Cost{Request: &v1alpha1.RequestCost{Value: new(int64(1)), Max: new(int64(5))}}),
+			"spec.rules[0].cost.request.max", "remove max",
+		},
+		"max of a cost": {
+			cost(v1alpha1.Cost{Request: &v1alpha1.RequestCost{Header: &v1alpha1.HeaderName{Name: "A"}, Max: new(int64(0))}}),
+			"spec.rules[0].cost.request.max", "from 1 to 2147483648",
+		},
+		"header of a cost": {
+			cost(v1alpha1.Cost{Request: &v1alpha1.RequestCost{Header: &v1alpha1.HeaderName{Name: "a b"}}}),
+			"spec.rules[0].cost.request.header.name", "X-Cost",
+		},
+		"parameter of a cost": {
+			cost(v1alpha1.Cost{Request: &v1alpha1.RequestCost{QueryParam: &v1alpha1.NamedKey{}}}),
+			"spec.rules[0].cost.request.queryParam.name", "query parameter",
+		},
+		"header of an answer's cost": {
+			cost(v1alpha1.Cost{Response: &v1alpha1.ResponseCost{Header: ""}}), "spec.rules[0].cost.response.header", "X-Cost",
+		},
+		"max of an answer's cost": {
+			cost(v1alpha1.Cost{Response: &v1alpha1.ResponseCost{Header: "A", Max: new(int64(1 << 32))}}),
+			"spec.rules[0].cost.response.max", "from 1 to 2147483648",
+		},
+		"no status codes": {cost(v1alpha1.Cost{CountOn: &v1alpha1.CountOn{}}), "spec.rules[0].cost.countOn.statusCodes", `"401"`},
+		"status code": {
+			cost(v1alpha1.Cost{CountOn: &v1alpha1.CountOn{StatusCodes: []string{"401", "4xx"}}}),
+			"spec.rules[0].cost.countOn.statusCodes[1]", "from 100 to 599",
+		},
+		"countOn of places": {
+			places(&v1alpha1.Cost{CountOn: &v1alpha1.CountOn{StatusCodes: []string{"401"}}}), "spec.rules[0].cost.countOn", "a rule of their own",
+		},
+		"answer's cost of places": {
+			places(&v1alpha1.Cost{Response: &v1alpha1.ResponseCost{Header: "A"}}), "spec.rules[0].cost.response", "a rule of their own",
+		},
+		"too many places": {
+			places(&v1alpha1.Cost{Request: &v1alpha1.RequestCost{Value: new(int64(10_001))}}), "spec.rules[0].cost.request.value", "at most 10000 places",
+		},
+		"max of too many places": {
+			places(&v1alpha1.Cost{Request: &v1alpha1.RequestCost{Header: &v1alpha1.HeaderName{Name: "A"}, Max: new(int64(10_001))}}),
+			"spec.rules[0].cost.request.max", "at most 10000 places",
+		},
 		"onStoreFailure": {inRule(func(r *v1alpha1.Rule) { r.OnStoreFailure = "Open" }), "spec.rules[0].onStoreFailure", "Local, Allow, Deny"},
 		"local without Local": {
 			inRule(func(r *v1alpha1.Rule) {
@@ -222,6 +277,17 @@ func headers(families ...v1alpha1.HeaderFamily) func(*v1alpha1.RateLimitPolicy) 
 
 func inRule(change func(*v1alpha1.Rule)) func(*v1alpha1.RateLimitPolicy) {
 	return func(p *v1alpha1.RateLimitPolicy) { change(&p.Spec.Rules[0]) }
+}
+
+func cost(cost v1alpha1.Cost) func(*v1alpha1.RateLimitPolicy) {
+	return inRule(func(r *v1alpha1.Rule) { r.Cost = &cost })
+}
+
+// places is a limit of many requests at once, with a cost.
+func places(cost *v1alpha1.Cost) func(*v1alpha1.RateLimitPolicy) {
+	return inRule(func(r *v1alpha1.Rule) {
+		r.Cost, r.Limits[0] = cost, v1alpha1.Limit{Name: "places", Requests: 1 << 20, Algorithm: v1alpha1.AlgorithmConcurrency}
+	})
 }
 
 func inLimit(change func(*v1alpha1.Limit)) func(*v1alpha1.RateLimitPolicy) {

@@ -64,6 +64,7 @@ func compileRule(rule *v1alpha1.Rule, matching ruleset.PathMatching, at *field.P
 		form.Matches = append(form.Matches, compileMatch(&rule.Matches[i], matching, matches.Index(i), found))
 	}
 	form.Limits = compileLimits(rule, at.Child("limits"), defaults, found)
+	form.Cost = compileCost(rule.Cost, form.Limits, at.Child("cost"), found)
 	if form.Leased {
 		checkLeased(rule, form.Limits, at.Child("precision"), found)
 	}

@@ -109,6 +109,9 @@ func (m *Matcher) compilePolicy(namespace string, policy *ruleset.Policy) (polic
 		if err := checkKey(rule.Key); err != nil {
 			return compiled, fmt.Errorf("rule %q: %w", rule.Name, err)
 		}
+		if err := checkCost(rule.Cost); err != nil {
+			return compiled, fmt.Errorf("rule %q: %w", rule.Name, err)
+		}
 		compiled.rules = append(compiled.rules, ready)
 	}
 	return compiled, nil
@@ -144,6 +147,23 @@ func checkKey(key []ruleset.KeyPart) error {
 				return fmt.Errorf("key part %q: header name %q is not in lower case", part.Name, source.Name)
 			}
 		}
+	}
+	return nil
+}
+
+// checkCost refuses what would otherwise silently count as something else.
+func checkCost(cost *ruleset.Cost) error {
+	if cost == nil {
+		return nil
+	}
+	switch request := &cost.Request; request.Source {
+	case ruleset.CostValue:
+	case ruleset.CostHeader, ruleset.CostQueryParam:
+		if request.Max < 1 {
+			return fmt.Errorf("cost from %s %q has no max", request.Source, request.Name)
+		}
+	default:
+		return fmt.Errorf("cost source %q is not known to this version", request.Source)
 	}
 	return nil
 }

@@ -18,6 +18,8 @@ type Hit struct {
 	// Identity is who the rule counts the request for: 22 base64url characters.
 	// Rules with equal keys share it, so that their counters share a slot.
 	Identity string
+	// Cost is how much the request counts as, before it is answered.
+	Cost int64
 }
 
 // Denied says that a rule refuses the request because a part of its key is
@@ -98,7 +100,7 @@ func (m *Matcher) count(result *Result, request *request, policy *ruleset.Policy
 	identity, missing := m.identify(request, policy, rule)
 	switch {
 	case missing == nil:
-		result.Hits = append(result.Hits, Hit{Policy: policy, Rule: rule.rule, Identity: identity})
+		result.Hits = append(result.Hits, Hit{Policy: policy, Rule: rule.rule, Identity: identity, Cost: costOf(rule.rule.Cost, request.view)})
 	case missing.OnMissing == ruleset.MissingDeny && rule.rule.Shadow:
 		result.ShadowDenied = append(result.ShadowDenied, Denied{Policy: policy, Rule: rule.rule, Part: missing})
 	case missing.OnMissing == ruleset.MissingDeny && result.Denied == nil:

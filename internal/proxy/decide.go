@@ -29,7 +29,8 @@ func checksFor(rules *Rules, hits []match.Hit) []limiter.Check {
 		for j := range rule.Limits {
 			checks = append(checks, limiter.Check{
 				Kind: policy.Kind, Policy: policy.Name, Rule: rule.Name,
-				Limit: &rule.Limits[j], Identity: hits[i].Identity, Cost: 1, Shadow: rule.Shadow, Leased: rule.Leased,
+				Limit: &rule.Limits[j], Identity: hits[i].Identity, Cost: hits[i].Cost, Shadow: rule.Shadow, Leased: rule.Leased,
+				Correctable:    rule.Cost.IsCorrected(),
 				OnStoreFailure: rule.OnStoreFailure, LoosenessMilli: rule.LoosenessMilli,
 				LivePods: rules.livePods(policy.Kind, policy.Name),
 			})

@@ -30,7 +30,7 @@ func (p *portHandler) ServeHTTP(w http.ResponseWriter, request *http.Request) {
 	// The deferred call also runs when the reverse proxy aborts an answer by
 	// panicking, as net/http wants it.
 	defer func() {
-		owed.settle()
+		owed.settle(writer)
 		p.server.tunnels.Add(-tunnels)
 		p.server.metrics.requestSeconds.Observe(time.Since(started).Seconds())
 	}()
@@ -134,5 +134,5 @@ func (p *portHandler) decide(writer *answerWriter, request *http.Request, rules 
 		writer.WriteHeader(statusClientGone)
 		return settlement{}, false
 	}
-	return settlement{receipt: decision.Receipt}, true
+	return settlement{receipt: decision.Receipt, hits: hits}, true
 }

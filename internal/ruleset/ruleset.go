@@ -68,6 +68,8 @@ type Rule struct {
 	// Key are the parts of the identity; none means one count for all requests.
 	Key    []KeyPart `json:"key,omitempty"`
 	Limits []Limit   `json:"limits"`
+	// Cost is how much a request counts; nil counts 1.
+	Cost *Cost `json:"cost,omitempty"`
 	// Shadow makes the rule count and never refuse.
 	Shadow bool `json:"shadow,omitempty"`
 	// Leased lets pods be charged in advance for a part of what remains, and spend it

@@ -109,6 +109,7 @@ var answerRules = []rule{
 const (
 	leased     = "LeakyBucket and Concurrency cannot be leased: set precision: Exact, or choose another algorithm for all limits of the rule"
 	corrected  = "what was leased cannot be corrected: set precision: Exact, or remove cost.countOn and cost.response"
+	notAfter   = "LeakyBucket and Concurrency cannot be charged after the answer: remove response, or give these limits a rule of their own"
 	givenBack  = "what LeakyBucket and Concurrency admitted cannot be given back: remove countOn, or choose another algorithm for all limits of the rule"
 	atOnce     = "[{name: limit, requests: 10, algorithm: Concurrency}]"
 	atOnceTier = "[{name: pro, when: e, limits: [{name: limit, requests: 10, algorithm: Concurrency}]}]"
@@ -144,6 +145,18 @@ var ruleRules = []rule{
 		message:  givenBack,
 		accepted: change{"spec.rules[0].tiers": atOnceTier},
 		refused:  change{"spec.rules[0].cost": "{countOn: {statusCodes: ['401']}}", "spec.rules[0].tiers": atOnceTier},
+	},
+	{
+		field:    "spec.rules[0].cost.response",
+		message:  notAfter,
+		accepted: change{"spec.rules[0].cost": "{response: {header: X-Cost}}"},
+		refused:  change{"spec.rules[0].cost": "{response: {header: X-Cost}}", "spec.rules[0].limits": atOnce},
+	},
+	{
+		field:    "spec.rules[0].cost.response",
+		message:  notAfter,
+		accepted: change{"spec.rules[0].cost": "{response: {header: X-Cost}}", "spec.rules[0].tiers": "[{name: pro, when: e, unlimited: {}}]"},
+		refused:  change{"spec.rules[0].cost": "{response: {header: X-Cost}}", "spec.rules[0].tiers": atOnceTier},
 	},
 	{
 		field:    "spec.rules[0].precision",
