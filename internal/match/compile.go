@@ -5,6 +5,7 @@ package match
 
 import (
 	"fmt"
+	"iter"
 	"slices"
 	"strings"
 
@@ -68,6 +69,22 @@ func Compile(rs *ruleset.RuleSet, podLabels map[string]string) (*Matcher, error)
 		m.policies = append(m.policies, compiled)
 	}
 	return m, nil
+}
+
+// Limits are all limits of the rules that are for the pod.
+func (m *Matcher) Limits() iter.Seq2[*ruleset.Rule, *ruleset.Limit] {
+	return func(yield func(*ruleset.Rule, *ruleset.Limit) bool) {
+		for i := range m.policies {
+			for j := range m.policies[i].rules {
+				rule := m.policies[i].rules[j].rule
+				for k := range rule.Limits {
+					if !yield(rule, &rule.Limits[k]) {
+						return
+					}
+				}
+			}
+		}
+	}
 }
 
 // selectedPorts joins the selectors that select the pod. One without a port

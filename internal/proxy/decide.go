@@ -5,6 +5,7 @@ package proxy
 
 import (
 	"context"
+	"time"
 
 	"github.com/penstock-dev/penstock/internal/limiter"
 	"github.com/penstock-dev/penstock/internal/match"
@@ -17,8 +18,8 @@ type Decider interface {
 	Decide(ctx context.Context, namespace string, checks []limiter.Check) (limiter.Decision, error)
 }
 
-// checksFor lists the limits of all rules that a request meets.
-func checksFor(rules *Rules, hits []match.Hit) []limiter.Check {
+// checksFor lists the limits of all rules that a request meets now.
+func checksFor(rules *inForce, hits []match.Hit, now time.Time) []limiter.Check {
 	count := 0
 	for i := range hits {
 		count += len(hits[i].Rule.Limits)
@@ -29,8 +30,9 @@ func checksFor(rules *Rules, hits []match.Hit) []limiter.Check {
 		for j := range rule.Limits {
 			checks = append(checks, limiter.Check{
 				Kind: policy.Kind, Policy: policy.Name, Rule: rule.Name,
-				Limit: &rule.Limits[j], Identity: hits[i].Identity, Cost: hits[i].Cost, Shadow: rule.Shadow, Leased: rule.Leased,
-				Correctable:    rule.Cost.IsCorrected(),
+				Limit: &rule.Limits[j], Identity: hits[i].Identity, Cost: hits[i].Cost,
+				Shadow: rule.Shadow, Leased: rule.Leased, Correctable: rule.Cost.IsCorrected(),
+				Settled:        rules.lowered.holds(rule.Limits[j].Key, now),
 				OnStoreFailure: rule.OnStoreFailure, LoosenessMilli: rule.LoosenessMilli,
 				LivePods: rules.livePods(policy.Kind, policy.Name),
 			})

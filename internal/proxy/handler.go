@@ -83,7 +83,7 @@ func unservable(request *http.Request) (answer, bool) {
 
 // admit reports whether a request may pass, and has answered it if not. One that may
 // has waited for its turn, and owes a settlement once it is answered.
-func (p *portHandler) admit(writer *answerWriter, request *http.Request, rules *Rules) (settlement, bool) {
+func (p *portHandler) admit(writer *answerWriter, request *http.Request, rules *inForce) (settlement, bool) {
 	found, err := rules.Matcher.Match(&requestView{request: request, appPort: p.appPort})
 	p.server.metrics.countShadowDenied(found.ShadowDenied)
 	switch {
@@ -106,12 +106,12 @@ func (p *portHandler) admit(writer *answerWriter, request *http.Request, rules *
 }
 
 // decide has the limits of the rules that a request meets decided.
-func (p *portHandler) decide(writer *answerWriter, request *http.Request, rules *Rules, hits []match.Hit) (settlement, bool) {
-	checks := checksFor(rules, hits)
+func (p *portHandler) decide(writer *answerWriter, request *http.Request, rules *inForce, hits []match.Hit) (settlement, bool) {
+	started := time.Now()
+	checks := checksFor(rules, hits, started)
 	if len(checks) == 0 {
 		return settlement{}, true
 	}
-	started := time.Now()
 	decision, err := p.server.decider.Decide(request.Context(), rules.Namespace, checks)
 	p.server.metrics.decisionSeconds.Observe(time.Since(started).Seconds())
 	if err != nil {
