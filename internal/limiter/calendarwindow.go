@@ -34,11 +34,36 @@ func newCalendarWindow(window fixedWindow, limit *ruleset.Limit, clock func() ti
 
 func (w *calendarWindow) appendArguments(arguments []any) []any {
 	around := w.calendar.bounds(w.clock().UnixMicro())
-	return append(arguments, "calendar", min(w.cost, w.requests+1), w.requests,
-		around[0], around[1], around[2], around[3])
+	return w.appendTo(arguments, "calendar", w.capped(), w.requests, around[0], around[1], around[2], around[3])
 }
+
+// same ignores the clock: a call is made at one time.
+func (w *calendarWindow) same(other plan) bool {
+	another, ok := other.(*calendarWindow)
+	return ok && w.fixedWindow == another.fixedWindow && w.calendar == another.calendar
+}
+
+func (w *calendarWindow) appendCorrection(arguments []any, _ standing) []any {
+	return w.appendArguments(arguments)
+}
+
+func (w *calendarWindow) end(at int64) int64 { return w.calendar.bounds(at)[2] }
 
 // stand is decide.lua's part for a calendar: change both together.
 func (w *calendarWindow) stand(stored state, now int64) standing {
-	return w.standUntil(stored, now, w.calendar.bounds(now)[2])
+	return w.standUntil(stored, now, w.end(now))
+}
+
+func (w *calendarWindow) back(stored state, _ standing, charged, now int64) state {
+	return w.backUntil(stored, now, w.end(charged), w.end(now))
+}
+
+func (w *calendarWindow) late(stored state, now int64) state {
+	return w.lateUntil(stored, now, w.end(now))
+}
+
+func (w *calendarWindow) costing(cost int64) plan {
+	other := *w
+	other.cost = cost
+	return &other
 }

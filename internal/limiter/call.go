@@ -17,7 +17,9 @@ type request struct {
 	ctx       context.Context
 	namespace string
 	names     []string
-	plans     []plan
+	// plans are the checks to decide on, or corrections those charges to correct.
+	plans       []plan
+	corrections []correction
 	// deadline is when the caller stops waiting.
 	deadline time.Time
 	// turn gets one value when the request leaves the queue: the call that its
@@ -29,6 +31,10 @@ type request struct {
 	// What became of it. Written by who makes the call, before turn gets its value.
 	sent   time.Time
 	stands []standing
+	// at is the store's time, in microseconds.
+	at int64
+	// undone is how many corrections could not be made.
+	undone int
 	err    error
 }
 
@@ -67,34 +73,92 @@ func (c *call) leader() *request {
 	return leader
 }
 
-// send runs the script and writes to each request what became of it. The error is
+// scripts are what calls run.
+type scripts struct{ decide, correct script }
+
+// send runs a script and writes to each request what became of it. The error is
 // that of the call as a whole.
-func (c *call) send(decide script) error {
+func (c *call) send(run scripts) error {
 	checks := 0
 	for _, q := range c.requests {
 		checks += len(q.names)
 	}
-	words := make([]any, scriptWords, scriptWords+len(c.requests)+8*checks)
+	words := make([]any, scriptWords, scriptWords+2*len(c.requests)+10*checks)
 	for _, q := range c.requests {
 		for _, name := range q.names {
 			words = append(words, name)
 		}
 	}
-	for _, q := range c.requests {
-		words = append(words, len(q.plans))
-		for _, made := range q.plans {
-			words = made.appendArguments(words)
-		}
+	now, asked := time.Now(), run.decide
+	if c.corrects() {
+		asked, words = run.correct, c.appendCorrections(words)
+	} else {
+		words = c.appendChecks(words)
 	}
-	now := time.Now()
-	reply, err := decide.run(until{Context: context.Background(), at: c.deadline()}, c.connection, words, checks)
+	reply, err := asked.run(until{Context: context.Background(), at: c.deadline()}, c.connection, words, checks)
 	for _, q := range c.requests {
 		q.sent, q.err = now, err
-		if err == nil {
-			q.stands, reply, q.err = standingsOf(reply, q.plans)
+	}
+	if err != nil {
+		return err
+	}
+	if c.corrects() {
+		c.readCorrections(reply)
+	} else {
+		c.readChecks(reply)
+	}
+	return nil
+}
+
+// corrects says that the call corrects charges; else it decides. No call does both.
+func (c *call) corrects() bool { return len(c.requests[0].corrections) > 0 }
+
+// appendChecks tells the script the checks of all requests, and those of requests
+// in a row that have the same once.
+func (c *call) appendChecks(words []any) []any {
+	for i := 0; i < len(c.requests); {
+		plans, run := c.requests[i].plans, 1
+		for i+run < len(c.requests) && samePlans(plans, c.requests[i+run].plans) {
+			run++
+		}
+		words = append(words, run, len(plans))
+		for _, made := range plans {
+			words = made.appendArguments(words)
+		}
+		i += run
+	}
+	return words
+}
+
+func (c *call) readChecks(reply []int64) {
+	var at int64
+	if len(reply) > 0 {
+		at, reply = reply[0], reply[1:]
+	}
+	for _, q := range c.requests {
+		q.at = at
+		q.stands, reply, q.err = standingsOf(reply, q.plans)
+	}
+}
+
+func (c *call) appendCorrections(words []any) []any {
+	for _, q := range c.requests {
+		for i := range q.corrections {
+			words = q.corrections[i].appendArguments(words)
 		}
 	}
-	return err
+	return words
+}
+
+func (c *call) readCorrections(reply []int64) {
+	for _, q := range c.requests {
+		for range q.corrections {
+			if len(reply) == 0 || reply[0] != 1 {
+				q.undone++
+			}
+			reply = reply[min(1, len(reply)):]
+		}
+	}
 }
 
 // until is a context that only has a deadline: go-redis looks at nothing else, and

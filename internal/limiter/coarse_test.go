@@ -57,7 +57,7 @@ func requireCoarse(t *testing.T, r *rapid.T, limiter clocked, reference *model, 
 		if !exact.Allowed {
 			r.Fatalf("%s at %d is admitted, exact time refuses: %+v", describe([]Check{check}), now, got)
 		}
-		reference.charge(now, check)
+		reference.charge(now, "", check)
 		return 0
 	}
 	step := ruleset.StepMicros(check.Limit.Requests, check.Limit.WindowMicros)

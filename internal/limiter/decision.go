@@ -21,6 +21,15 @@ type Check struct {
 	Identity string
 	// Cost is how many requests this one counts as; 0 looks without charging.
 	Cost int64
+	// Shadow limits refuse nothing. They are charged only if they would admit.
+	Shadow bool
+	// Correctable says that Receipt.Settle may change what the limit was charged. Late
+	// charges take a limit as much as its capacity below empty.
+	Correctable bool
+	// Settled says that all pods know the limit as it is here. Then what a bucket owes
+	// beyond its burst is cut for good; until then, each decision cuts it for itself,
+	// since pods may still know a larger burst.
+	Settled bool
 	// OnStoreFailure decides while the store gives no verdict; absent is Local.
 	OnStoreFailure ruleset.OnStoreFailure
 	// LoosenessMilli is how much of its share a pod allows with Local, in
@@ -66,6 +75,8 @@ type LimitState struct {
 	RetryAfter time.Duration
 	// Never says that the cost is more than the limit holds when unused.
 	Never bool
+	// Shadow says that the limit refuses nothing.
+	Shadow bool
 	// Source is who decided on this limit. With StoreAllowed and StoreDenied
 	// nobody counted: Remaining and the times are 0 and mean nothing.
 	Source Source
@@ -79,8 +90,17 @@ type Decision struct {
 	RetryAfter time.Duration
 	// Never says that no waiting helps: the cost is more than a limit holds.
 	Never bool
-	// Limits are the states of all limits, the speaking one first. A refusal that is
-	// remembered has only those of the limits that refuse.
+	// Delay is how long an admitted request waits before it goes on, since a
+	// LeakyBucket lets requests out at a steady rate.
+	Delay time.Duration
+	// Receipt is what was charged, of an admitted request whose charges can or must be
+	// corrected later. It is nil where there is none, and all its methods do nothing then.
+	Receipt *Receipt
+	// StoreTime is when the store decided, by its clock, in microseconds since the Unix
+	// epoch; 0 if it did not, or not now: a refusal may be remembered.
+	StoreTime int64
+	// Limits are the states of all limits, the speaking one first and shadows last. A
+	// refusal that is remembered has only those of the limits that refuse.
 	Limits []LimitState
 	// Source is who decided; of several, the one that weighs most: StoreDenied,
 	// then Local, then StoreAllowed.

@@ -34,7 +34,7 @@ type connection interface {
 // company, and the calls grow as the load does. No goroutine of its own is needed:
 // each call is made by the goroutine of one of its requests.
 type dispatcher struct {
-	decide script
+	scripts scripts
 	// ended is told of each call as it ends.
 	ended func(*call, error)
 
@@ -128,7 +128,7 @@ func (d *dispatcher) take(q *request, turn *call) error {
 // make makes a call, passes the connection on and tells the call's requests.
 func (d *dispatcher) make(c *call) {
 	leader := c.leader()
-	err := c.send(d.decide)
+	err := c.send(d.scripts)
 	d.release(c.connection, spoils(err))
 	d.ended(c, err)
 	for _, q := range c.requests {
@@ -166,7 +166,7 @@ func (d *dispatcher) nextRequests() []*request {
 	checks, taken := 0, 0
 	for _, q := range d.queue {
 		if q.queued && !q.isOver(now) {
-			if checks += len(q.names); checks > checksPerCall && len(next) > 0 {
+			if checks += len(q.names); len(next) > 0 && (checks > checksPerCall || len(next[0].corrections) > 0 != (len(q.corrections) > 0)) {
 				break
 			}
 			q.queued = false

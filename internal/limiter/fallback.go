@@ -62,7 +62,7 @@ func (f *Fallback) decideAlone(namespace string, checks []Check) Decision {
 	for _, check := range checks {
 		made, err := shareFor(&check)
 		switch {
-		case check.OnStoreFailure == ruleset.FailAllow:
+		case check.OnStoreFailure == ruleset.FailAllow, check.Shadow && (check.OnStoreFailure == ruleset.FailDeny || err != nil):
 			allowed = append(allowed, check)
 		case check.OnStoreFailure == ruleset.FailDeny || err != nil:
 			denied = append(denied, check)

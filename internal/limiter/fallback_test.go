@@ -197,6 +197,9 @@ func TestSharesOfAnyLimitCanBeCounted(t *testing.T) {
 		}
 		check = sharing(check, rapid.Int64Range(1, math.MaxInt64).Draw(r, "looseness"), rapid.Int64Range(1, math.MaxInt64).Draw(r, "pods"))
 		check.Cost = rapid.Int64Range(0, check.Limit.Burst).Draw(r, "cost")
+		if check.Limit.Algorithm == ruleset.Concurrency {
+			check.Cost = min(check.Cost, maxPlaces)
+		}
 		limiter := WithFallback(undecided{errors.New("x")}, FallbackOptions{Now: func() time.Time { return time.UnixMicro(present) }})
 		for i := range 3 {
 			got := decide(t, limiter, check)

@@ -72,28 +72,59 @@ func (m *Memory) decide(namespace string, checks []Check, plans []plan, source S
 	for i := range plans {
 		stands[i] = plans[i].stand(m.counters[nameOf(namespace, &checks[i])], now)
 	}
-	if allAdmit(stands) {
-		for i := range plans {
-			if !plans[i].free() {
-				m.charge(nameOf(namespace, &checks[i]), plans[i], stands[i], now)
-			}
-		}
+	admitted := allAdmit(plans, stands)
+	for i := range plans {
+		m.settle(nameOf(namespace, &checks[i]), plans[i], stands[i], admitted, now)
 	}
 	m.mu.Unlock()
-	return decisionOf(checks, plans, stands, source)
+	decision := decisionOf(checks, plans, stands, source)
+	decision.Receipt = receiptFor(m, namespace, checks, plans, stands, now)
+	if source == Store {
+		decision.StoreTime = now
+	}
+	return decision
+}
+
+// settle charges a limit, or brings its state back from a time that cannot be.
+func (m *Memory) settle(name counterName, made plan, stand standing, admitted bool, now int64) {
+	if admitted && stand.admits && !made.free() {
+		m.put(name, now, func(stored state) state { return made.charge(stored, stand, now) })
+		return
+	}
+	if stored, known := m.counters[name]; known {
+		if cut, ok := made.cut(stored, stand, now); ok {
+			m.counters[name] = cut
+		}
+	}
+}
+
+// correct corrects charges at once.
+func (m *Memory) correct(namespace string, corrections []correction) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	now := m.now().UnixMicro()
+	for i := range corrections {
+		c := &corrections[i]
+		name := counterName{namespace: namespace, identity: c.identity, limit: c.limit}
+		if _, known := m.counters[name]; !known && c.kind == giveBack {
+			continue
+		}
+		m.put(name, now, func(stored state) state { return c.apply(stored, now) })
+	}
 }
 
 func nameOf(namespace string, check *Check) counterName {
 	return counterName{namespace: namespace, identity: check.Identity, limit: check.Limit.Key}
 }
 
-func (m *Memory) charge(name counterName, made plan, stand standing, now int64) {
+// put changes a counter, and makes room for it if it is new.
+func (m *Memory) put(name counterName, now int64, change func(state) state) {
 	stored, known := m.counters[name]
 	if !known && len(m.counters) >= min(roomy, m.maxKeys) {
 		m.forget(now, len(m.counters) >= m.maxKeys, func(state) bool { return true })
 	}
 	before := len(stored.log)
-	counter := made.charge(stored, stand, now)
+	counter := change(stored)
 	m.counters[name] = counter
 	m.logged += len(counter.log) - before
 	// Twice, so that the logs shrink until they fit again.

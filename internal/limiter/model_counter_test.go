@@ -17,9 +17,9 @@ func (m *model) counter(now int64, check Check) modelCounter {
 	case !known || stored.number < current-1:
 		return modelCounter{number: current}
 	case stored.number == current-1:
-		return modelCounter{number: current, before: min(stored.count, check.Limit.Requests)}
+		return modelCounter{number: current, before: min(stored.count, most(check.Limit.Requests, check))}
 	default:
-		return modelCounter{number: current, before: min(stored.before, check.Limit.Requests), count: min(stored.count, check.Limit.Requests)}
+		return modelCounter{number: current, before: min(stored.before, most(check.Limit.Requests, check)), count: min(stored.count, most(check.Limit.Requests, check))}
 	}
 }
 

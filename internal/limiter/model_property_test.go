@@ -23,16 +23,46 @@ const present = int64(1_900_000_000_000_000)
 // requireModel decides once and compares everything with the model.
 func requireModel(t *testing.T, fail func(string, ...any), limiter clocked, reference *model, now int64, checks []Check) Decision {
 	t.Helper()
+	got, _ := requireModelFor(t, fail, limiter, reference, now, "", checks)
+	return got
+}
+
+// requireModelFor is requireModel for a request that holds places under a name. It
+// returns also what the model charged.
+func requireModelFor(t *testing.T, fail func(string, ...any), limiter clocked, reference *model, now int64, holder string, checks []Check) (Decision, modelReceipt) {
+	t.Helper()
 	limiter.set(t, now)
 	got, err := limiter.Decide(t.Context(), "shop", checks)
 	if err != nil {
 		fail("decide at %d on %s: %v", now, describe(checks), err)
 	}
-	wantAllowed, want := reference.decide(now, checks)
-	if diff := cmp.Diff(want, statesOf(got, checks)); got.Allowed != wantAllowed || diff != "" {
-		fail("at %d on %s: allowed %t, the model says %t (-model +got):\n%s", now, describe(checks), got.Allowed, wantAllowed, diff)
+	receipt := reference.receipt(now, holder, checks)
+	if diff := reference.compare(now, holder, checks, got); diff != "" {
+		fail("at %d on %s (-model +got):\n%s", now, describe(checks), diff)
 	}
-	return got
+	return got, receipt
+}
+
+// verdict is what a decision and the model have in common.
+type verdict struct {
+	Allowed   bool
+	Delay, At int64
+	States    []modelState
+}
+
+// compare has the model decide as well, and returns how a decision differs from that.
+func (m *model) compare(now int64, holder string, checks []Check, got Decision) string {
+	want := verdict{At: now}
+	want.Allowed, want.States = m.decide(now, holder, checks)
+	for i := range want.States {
+		if !checks[i].Shadow {
+			want.Delay = max(want.Delay, want.States[i].Delay)
+		}
+		want.States[i].Delay = 0
+	}
+	return cmp.Diff(want, verdict{
+		Allowed: got.Allowed, Delay: got.Delay.Microseconds(), At: got.StoreTime, States: statesOf(got, checks),
+	})
 }
 
 // statesOf brings a decision's states into the order of the checks.
@@ -57,8 +87,14 @@ func statesOf(decision Decision, checks []Check) []modelState {
 func describe(checks []Check) string {
 	var text strings.Builder
 	for _, check := range checks {
-		fmt.Fprintf(&text, "[%s %d per %d µs, burst %d, cost %d]", check.Limit.Algorithm,
+		fmt.Fprintf(&text, "[%s %d per %d µs, burst %d, cost %d", check.Limit.Algorithm,
 			check.Limit.Requests, check.Limit.WindowMicros, check.Limit.Burst, check.Cost)
+		for word, set := range map[string]bool{", shadow": check.Shadow, ", correctable": check.Correctable, ", settled": check.Settled} {
+			if set {
+				text.WriteString(word)
+			}
+		}
+		text.WriteByte(']')
 	}
 	return text.String()
 }
@@ -73,7 +109,10 @@ func drawChecks(r *rapid.T, client string) []Check {
 		burst := rapid.OneOf(rapid.Int64Range(1, 10), rapid.Int64Range(1, 3000)).Draw(r, "burst")
 		limit := *rapid.SampledFrom(checksOf(client, requests, burst, time.Duration(window)*time.Microsecond)).Draw(r, "algorithm").Limit
 		limit.Name = fmt.Sprint(limit.Name, i)
-		checks = append(checks, checkOf(client, limit))
+		check := checkOf(client, limit)
+		check.Shadow = rapid.IntRange(0, 4).Draw(r, "shadow") == 0
+		check.Settled, check.Correctable = rapid.Bool().Draw(r, "settled"), rapid.Bool().Draw(r, "correctable")
+		checks = append(checks, check)
 	}
 	return checks
 }
@@ -101,18 +140,54 @@ func testAgainstModel(t *testing.T, name string, limiter clocked, backwards bool
 		checks := drawChecks(r, fmt.Sprint(name, backwards, trace))
 		now := present + rapid.Int64Range(0, 1_000_000).Draw(r, "start")
 		var last Decision
-		for range rapid.IntRange(5, 25).Draw(r, "steps") {
+		var open []openReceipt
+		for step := range rapid.IntRange(5, 25).Draw(r, "steps") {
 			now += drawStep(r, last)
 			if backwards && rapid.IntRange(0, 3).Draw(r, "back") == 0 {
 				now -= rapid.Int64Range(0, 200_000_000).Draw(r, "back by")
 			}
+			if len(open) > 0 && rapid.IntRange(0, 2).Draw(r, "correct") == 0 {
+				limiter.set(t, now)
+				open[0].correct(r, reference, now)
+				open = open[1:]
+				continue
+			}
 			for i := range checks {
-				most := checks[i].Limit.Burst + 1
+				most := min(checks[i].Limit.Burst+1, maxPlaces)
 				checks[i].Cost = rapid.OneOf(rapid.Just(int64(1)), rapid.Int64Range(0, 3), rapid.Int64Range(0, most)).Draw(r, "cost")
 			}
-			last = requireModel(t, r.Fatalf, limiter, reference, now, checks)
+			decision, charged := requireModelFor(t, r.Fatalf, limiter, reference, now, fmt.Sprint(step), checks)
+			if last = decision; last.Receipt != nil {
+				last.Receipt.book = limiter.book()
+				last.Receipt.abandon()
+				open = append(open, openReceipt{got: last.Receipt, want: charged})
+			}
 		}
 	})
+}
+
+// openReceipt is a receipt of the limiter, and what the model charged.
+type openReceipt struct {
+	got  *Receipt
+	want modelReceipt
+}
+
+// correct settles or cancels it, twice: the second time changes nothing.
+func (o openReceipt) correct(r *rapid.T, reference *model, now int64) {
+	if rapid.Bool().Draw(r, "cancel") {
+		o.got.Cancel()
+		reference.cancel(now, o.want)
+	} else {
+		due := make([]int64, len(o.want.checks))
+		for i, check := range o.want.checks {
+			due[i] = rapid.OneOf(rapid.Int64Range(0, 3), rapid.Int64Range(0, 3*check.Limit.Burst)).Draw(r, "due")
+		}
+		o.got.Settle(func(check *Check) int64 {
+			return due[slices.IndexFunc(o.want.checks, func(c Check) bool { return c.Limit == check.Limit })]
+		})
+		reference.settle(now, o.want, due)
+	}
+	o.got.Cancel()
 }
 
 func TestModelAgreesOnEveryNumber(t *testing.T) {

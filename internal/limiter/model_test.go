@@ -5,6 +5,7 @@ package limiter
 
 import (
 	"math/big"
+	"slices"
 
 	"github.com/penstock-dev/penstock/internal/ruleset"
 )
@@ -18,12 +19,14 @@ type model struct {
 	counters map[string]modelCounter
 	// logs are when requests came.
 	logs map[string][]int64
+	// places are those who hold one of a Concurrency limit, and until when.
+	places map[string]map[string]modelPlaces
 }
 
 type modelWindow struct{ number, count int64 }
 
 func newModel() *model {
-	return &model{buckets: map[string]*big.Rat{}, windows: map[string]modelWindow{}, counters: map[string]modelCounter{}, logs: map[string][]int64{}}
+	return &model{buckets: map[string]*big.Rat{}, windows: map[string]modelWindow{}, counters: map[string]modelCounter{}, logs: map[string][]int64{}, places: map[string]map[string]modelPlaces{}}
 }
 
 // modelState is what the model says about one limit, in whole microseconds.
@@ -32,6 +35,8 @@ type modelState struct {
 	Allowed, Never          bool
 	Remaining               int64
 	Reset, Next, RetryAfter int64
+	// Delay is for an admitted request of a LeakyBucket. It is not compared by limit.
+	Delay int64
 }
 
 func rat(n int64) *big.Rat { return new(big.Rat).SetInt64(n) }
@@ -49,19 +54,25 @@ func floor(r *big.Rat) int64 { return new(big.Int).Div(r.Num(), r.Denom()).Int64
 
 func name(check Check) string { return check.Identity + check.Limit.Key }
 
-// decide returns the verdict and the states in the order of the checks.
-func (m *model) decide(now int64, checks []Check) (bool, []modelState) {
+// decide returns the verdict and the states in the order of the checks. The request
+// holds places under the given name.
+func (m *model) decide(now int64, holder string, checks []Check) (bool, []modelState) {
 	allowed := true
 	for _, check := range checks {
-		allowed = allowed && m.look(now, check).Allowed
+		allowed = allowed && (check.Shadow || m.look(now, check).Allowed)
 	}
 	states := make([]modelState, 0, len(checks))
 	for _, check := range checks {
 		before := m.look(now, check)
-		if allowed {
-			m.charge(now, check)
+		if allowed && before.Allowed && check.Cost > 0 {
+			m.charge(now, holder, check)
+		} else {
+			m.bringBack(now, check, before)
 		}
 		state := m.look(now, check)
+		if allowed && before.Allowed && check.Cost > 0 && check.Limit.Algorithm == ruleset.LeakyBucket {
+			state.Delay = before.Reset
+		}
 		state.Allowed, state.Never, state.RetryAfter = before.Allowed, before.Never, before.RetryAfter
 		states = append(states, state)
 	}
@@ -76,9 +87,19 @@ func (m *model) look(now int64, check Check) modelState {
 		return m.lookCounter(now, check)
 	case ruleset.SlidingWindowLog:
 		return m.lookLog(now, check)
+	case ruleset.Concurrency:
+		return m.lookPlaces(now, check)
 	default:
 		return m.lookBucket(now, check)
 	}
+}
+
+// most is how many requests a limit may have been charged for.
+func most(requests int64, check Check) int64 {
+	if check.Correctable {
+		return 2 * requests
+	}
+	return requests
 }
 
 // debt is the time until the bucket is full, and perRequest what one token takes.
@@ -88,7 +109,7 @@ func (m *model) debt(now int64, check Check) (debt, perRequest *big.Rat) {
 	if full, known := m.buckets[name(check)]; known {
 		debt = new(big.Rat).Sub(full, rat(now))
 	}
-	most := new(big.Rat).Mul(perRequest, rat(check.Limit.Burst))
+	most := new(big.Rat).Mul(perRequest, rat(most(check.Limit.Burst, check)))
 	switch {
 	case debt.Sign() < 0:
 		debt = rat(0)
@@ -102,7 +123,7 @@ func (m *model) lookBucket(now int64, check Check) modelState {
 	debt, perRequest := m.debt(now, check)
 	tokens := new(big.Rat).Sub(rat(check.Limit.Burst), new(big.Rat).Quo(debt, perRequest))
 	cost := rat(check.Cost)
-	state := modelState{Limit: check.Limit.Name, Remaining: floor(tokens), Reset: ceil(debt)}
+	state := modelState{Limit: check.Limit.Name, Remaining: max(0, floor(tokens)), Reset: ceil(debt)}
 	state.Allowed = tokens.Cmp(cost) >= 0
 	state.Never = check.Cost > check.Limit.Burst
 	if !state.Allowed && !state.Never {
@@ -116,14 +137,18 @@ func (m *model) lookBucket(now int64, check Check) modelState {
 	return state
 }
 
-func (m *model) count(now int64, check Check) (current, count int64) {
+// windowOf is the number of the window that a time is in.
+func (m *model) windowOf(at int64, check Check) int64 {
 	if wanted := check.Limit.Calendar; wanted != nil {
-		current = modelPeriod(now, *wanted)
-	} else {
-		current = now / check.Limit.WindowMicros
+		return modelPeriod(at, *wanted)
 	}
+	return at / check.Limit.WindowMicros
+}
+
+func (m *model) count(now int64, check Check) (current, count int64) {
+	current = m.windowOf(now, check)
 	if stored := m.windows[name(check)]; stored.number >= current {
-		count = min(stored.count, check.Limit.Requests)
+		count = min(stored.count, most(check.Limit.Requests, check))
 	}
 	return current, count
 }
@@ -134,7 +159,7 @@ func (m *model) lookWindow(now int64, check Check) modelState {
 	if wanted := check.Limit.Calendar; wanted != nil {
 		left = modelPeriodEnd(now, *wanted) - now
 	}
-	state := modelState{Limit: check.Limit.Name, Remaining: check.Limit.Requests - count}
+	state := modelState{Limit: check.Limit.Name, Remaining: max(0, check.Limit.Requests-count)}
 	state.Allowed = count+check.Cost <= check.Limit.Requests
 	state.Never = check.Cost > check.Limit.Requests
 	if !state.Allowed && !state.Never {
@@ -146,7 +171,34 @@ func (m *model) lookWindow(now int64, check Check) modelState {
 	return state
 }
 
-func (m *model) charge(now int64, check Check) {
+// bringBack forgets what a clock left that stepped back.
+func (m *model) bringBack(now int64, check Check, before modelState) {
+	switch check.Limit.Algorithm {
+	case ruleset.FixedWindow:
+		if current, count := m.count(now, check); m.windows[name(check)].number > current {
+			m.windows[name(check)] = modelWindow{number: current, count: count}
+		}
+	case ruleset.SlidingWindowCounter:
+		if counter := m.counter(now, check); m.counters[name(check)].number > counter.number {
+			m.counters[name(check)] = counter
+		}
+	case ruleset.SlidingWindowLog:
+		if log := m.logs[name(check)]; len(log) > 0 && slices.Max(log) > now {
+			m.logs[name(check)] = m.live(now, check)
+		}
+	case ruleset.Concurrency:
+		if !before.Allowed {
+			m.shortenPlaces(now, check)
+		}
+	default:
+		full, known := m.buckets[name(check)]
+		if debt, _ := m.debt(now, check); known && check.Settled && new(big.Rat).Sub(full, rat(now)).Cmp(debt) > 0 {
+			m.buckets[name(check)] = debt.Add(debt, rat(now))
+		}
+	}
+}
+
+func (m *model) charge(now int64, holder string, check Check) {
 	if check.Cost == 0 {
 		return
 	}
@@ -158,6 +210,8 @@ func (m *model) charge(now int64, check Check) {
 		m.chargeCounter(now, check)
 	case ruleset.SlidingWindowLog:
 		m.chargeLog(now, check)
+	case ruleset.Concurrency:
+		m.takePlaces(now, holder, check)
 	default:
 		debt, perRequest := m.debt(now, check)
 		full := new(big.Rat).Mul(perRequest, rat(check.Cost))

@@ -4,7 +4,6 @@
 package limiter
 
 import (
-	"errors"
 	"fmt"
 	"math"
 	"time"
@@ -12,16 +11,12 @@ import (
 	"github.com/penstock-dev/penstock/internal/ruleset"
 )
 
-// The largest limits, for which all arithmetic of the script stays below 2^53:
-// the time of day takes 51 bits of microseconds, the longest span 49.
-const (
-	maxRequests     = 1 << 31
-	maxWindowMicros = 400 * 24 * int64(time.Hour/time.Microsecond)
-	maxFillMicros   = 3650 * 24 * int64(time.Hour/time.Microsecond)
-)
-
 // plan is one check made ready for its algorithm.
 type plan interface {
+	// has says whether the check asks for it.
+	has(wanted flags) bool
+	// same says that another plan is equal, so that the script need be told once.
+	same(other plan) bool
 	// appendArguments adds what decide.lua takes for this check.
 	appendArguments(arguments []any) []any
 	// parts is how many integers decide.lua returns for this check.
@@ -31,10 +26,24 @@ type plan interface {
 	// charge is the state after the cost was charged to the stored one, which is
 	// used no more.
 	charge(stored state, stand standing, now int64) state
+	// cut is a state that lies further ahead than the limit can produce, brought back
+	// to what it can be; false where there is nothing to bring back.
+	cut(stored state, stand standing, now int64) (state, bool)
 	// report tells people where the limit stands, after the charge if any.
 	report(stand standing, charged bool) report
-	// free says that the cost is 0: nothing is ever written.
+	// free says that the cost is 0: nothing is ever charged.
 	free() bool
+
+	// costing is the same check at another cost.
+	costing(cost int64) plan
+	// appendCorrection adds what correct.lua takes to correct a charge that was made
+	// as the limit stood.
+	appendCorrection(arguments []any, stand standing) []any
+	// back gives the cost back that was charged at a time as the limit stood then,
+	// as far as it still counts.
+	back(stored state, stand standing, charged, now int64) state
+	// late charges the cost, admitted or not, to at most one capacity below empty.
+	late(stored state, now int64) state
 }
 
 // state is what the memory limiter keeps for one key. The zero state is an
@@ -47,6 +56,8 @@ type state struct {
 	more, before int64
 	// log are the times of a log's entries, in order.
 	log []int64
+	// held are those who hold a place of a Concurrency limit.
+	held []place
 }
 
 // standing is a limit at the moment of a decision, before any charge. The script
@@ -54,6 +65,8 @@ type state struct {
 type standing struct {
 	admits                       bool
 	first, second, third, fourth int64
+	// advance is how many requests were charged in advance.
+	advance int64
 	// outside says that the store could not decide: its time is in no window that
 	// it was told of.
 	outside bool
@@ -65,7 +78,9 @@ type standing struct {
 type report struct {
 	remaining                         int64
 	resetAfter, nextAfter, retryAfter int64
-	never                             bool
+	// delay is how long an admitted request waits for its turn.
+	delay int64
+	never bool
 }
 
 // planFor makes the plan of a check on the whole limit. The clock is this machine's.
@@ -78,53 +93,51 @@ func planFor(check *Check, clock func() time.Time) (plan, error) {
 
 // makePlan makes the plan of a valid check, or of a share of one.
 func makePlan(check *Check, clock func() time.Time) (plan, error) {
-	limit := check.Limit
+	limit, terms := check.Limit, termsOf(check)
 	switch limit.Algorithm {
 	case ruleset.TokenBucket:
-		return newTokenBucket(uint64(limit.Requests), uint64(limit.WindowMicros), limit.Burst, check.Cost), nil
+		return newTokenBucket(terms, uint64(limit.Requests), uint64(limit.WindowMicros), limit.Burst, check.Cost), nil
+	case ruleset.LeakyBucket:
+		bucket := newTokenBucket(terms, uint64(limit.Requests), uint64(limit.WindowMicros), limit.Burst, check.Cost)
+		return &leakyBucket{tokenBucket: *bucket}, nil
 	case ruleset.FixedWindow:
-		window := fixedWindow{requests: limit.Requests, window: limit.WindowMicros, cost: check.Cost}
+		window := fixedWindow{terms: terms, requests: limit.Requests, window: limit.WindowMicros, cost: check.Cost}
 		if limit.Calendar == nil {
 			return &window, nil
 		}
 		return newCalendarWindow(window, limit, clock)
 	case ruleset.SlidingWindowCounter:
-		return newSlidingWindowCounter(limit.Requests, limit.WindowMicros, check.Cost), nil
+		return newSlidingWindowCounter(terms, limit.Requests, limit.WindowMicros, check.Cost), nil
 	case ruleset.SlidingWindowLog:
 		if limit.Requests > maxLogged {
 			// Only a share can be so large: see shareFor.
-			return newSlidingWindowCounter(limit.Requests, limit.WindowMicros, check.Cost), nil
+			return newSlidingWindowCounter(terms, limit.Requests, limit.WindowMicros, check.Cost), nil
 		}
-		return &slidingWindowLog{requests: limit.Requests, window: limit.WindowMicros, cost: check.Cost}, nil
+		return &slidingWindowLog{terms: terms, requests: limit.Requests, window: limit.WindowMicros, cost: check.Cost}, nil
+	case ruleset.Concurrency:
+		return newPlaces(terms, limit.Requests, check.Cost), nil
 	default:
 		return nil, fmt.Errorf("decide on limit %q: this version does not know algorithm %q; upgrade the sidecar", limit.Name, limit.Algorithm)
 	}
 }
 
-// validate guards the arithmetic against limits that the compiler refuses.
-func validate(check *Check) error {
-	limit := check.Limit
-	switch {
-	case limit == nil:
-		return errors.New("decide on a check: it names no limit")
-	case check.Cost < 0:
-		return fmt.Errorf("decide on limit %q: cost %d is negative", limit.Name, check.Cost)
-	case limit.Requests < 1 || limit.Requests > maxRequests:
-		return fmt.Errorf("decide on limit %q: requests %d is not from 1 to %d", limit.Name, limit.Requests, int64(maxRequests))
-	case limit.Calendar != nil && limit.Algorithm == ruleset.FixedWindow:
-		return nil
-	case limit.WindowMicros < 1 || limit.WindowMicros > maxWindowMicros:
-		return fmt.Errorf("decide on limit %q: window of %d µs is not from 1 µs to 400 days", limit.Name, limit.WindowMicros)
-	case limit.Algorithm == ruleset.SlidingWindowLog && limit.Requests > maxLogged:
-		return fmt.Errorf("decide on limit %q: requests %d are more than the %d of a log", limit.Name, limit.Requests, maxLogged)
-	case limit.Algorithm != ruleset.TokenBucket:
-		return nil
-	case limit.Burst < 1 || limit.Burst > maxRequests:
-		return fmt.Errorf("decide on limit %q: burst %d is not from 1 to %d", limit.Name, limit.Burst, int64(maxRequests))
-	case float64(limit.Burst)*float64(limit.WindowMicros)/float64(limit.Requests) > float64(maxFillMicros):
-		return fmt.Errorf("decide on limit %q: burst %d takes over 10 years to refill", limit.Name, limit.Burst)
+// sameAs compares two plans of one algorithm.
+func sameAs[T comparable](one *T, other plan) bool {
+	another, ok := any(other).(*T)
+	return ok && *one == *another
+}
+
+// samePlans says that two requests have equal checks.
+func samePlans(one, other []plan) bool {
+	if len(one) != len(other) {
+		return false
 	}
-	return nil
+	for i := range one {
+		if !one[i].same(other[i]) {
+			return false
+		}
+	}
+	return true
 }
 
 // micros is a duration of that many microseconds, or the longest there is.

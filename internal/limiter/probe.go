@@ -60,7 +60,7 @@ func (r *Redis) pause() bool {
 
 func (r *Redis) probe(ctx context.Context, namespace string) error {
 	// So large that any number of sidecars may probe: a refusal writes nothing.
-	bucket := newTokenBucket(1_000_000, uint64(time.Second.Microseconds()), 1_000_000, 1)
+	bucket := newTokenBucket(terms{}, 1_000_000, uint64(time.Second.Microseconds()), 1_000_000, 1)
 	name := r.prefix.Counter(namespace, probeName, probeName)
 	return r.dispatcher.do(r.newRequest(ctx, time.Now(), namespace, []string{name}, []plan{bucket}))
 }

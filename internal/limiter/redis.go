@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/redis/go-redis/v9"
@@ -37,6 +38,9 @@ type Redis struct {
 	now        func() time.Time
 	breaker    breaker
 	remembered *remembered
+	// corrections wait for the store. Those that find no place are lost.
+	corrections     chan correction
+	correctionsLost atomic.Int64
 	// connected gets a value when a connection was made: a probe need not wait.
 	connected chan struct{}
 	closing   chan struct{}
@@ -53,13 +57,16 @@ func NewRedis(options *redis.Options, prefix keys.Prefix, deadline time.Duration
 	r := &Redis{
 		prefix: prefix, deadline: deadline, now: time.Now, remembered: newRemembered(),
 		connected: make(chan struct{}, 1), closing: make(chan struct{}),
+		corrections: make(chan correction, mostCorrections),
 	}
-	r.dispatcher.decide, r.dispatcher.ended = newScript(decideText), r.callEnded
+	r.dispatcher.scripts = scripts{decide: newScript(decideText), correct: newScript(correctText)}
+	r.dispatcher.ended = r.callEnded
 	r.keeper = redisconn.Keep(options, connections, func(link *redisconn.Link) {
 		r.dispatcher.opened(link)
 		r.wakeProbe()
 	})
 	r.running.Go(r.sweep)
+	r.running.Go(r.correctAll)
 	return r
 }
 
@@ -107,12 +114,14 @@ func (r *Redis) Decide(ctx context.Context, namespace string, checks []Check) (D
 		err = errors.Join(err, r.keeper.Failure())
 	}
 	if err == nil {
-		err = unreadable(checks, asked.stands)
+		err = unreadable(checks, plans, asked.stands)
 	}
 	if err != nil {
 		return Decision{}, fmt.Errorf("decide in the store: %w", err)
 	}
 	decision := decisionOf(checks, plans, asked.stands, Store)
+	decision.StoreTime = asked.at
+	decision.Receipt = receiptFor(r, namespace, checks, plans, asked.stands, asked.at)
 	if !decision.Allowed {
 		r.remembered.remember(namespace, checks, plans, asked.stands, asked.sent, time.Now())
 	}
@@ -129,9 +138,12 @@ func (r *Redis) newRequest(ctx context.Context, began time.Time, namespace strin
 
 // unreadable is the error about limits that the store could not decide on, since
 // of their counters or its clock.
-func unreadable(checks []Check, stands []standing) error {
+func unreadable(checks []Check, plans []plan, stands []standing) error {
 	var found error
 	for i := range stands {
+		if plans[i].has(shadowed) {
+			continue
+		}
 		if stands[i].outside {
 			found = errors.Join(found, errOutsideCalendar)
 		}

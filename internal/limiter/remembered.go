@@ -62,7 +62,8 @@ func (r *remembered) remember(namespace string, checks []Check, plans []plan, st
 	}
 	for i := range stands {
 		aging, known := plans[i].(agingPlan)
-		if stands[i].admits || !known {
+		if stands[i].admits || !known || aging.has(shadowed|overdrawn) {
+			// Shadows refuse nothing, and what is given back counts at once.
 			continue
 		}
 		wait := micros(aging.ages(stands[i], checks[i].Cost))

@@ -16,6 +16,9 @@ import (
 //go:embed decide.lua
 var decideText string
 
+//go:embed correct.lua
+var correctText string
+
 // script is a Lua script and the name under which Redis keeps it.
 type script struct {
 	text, sha string
@@ -80,8 +83,8 @@ const (
 	outsidePart = -2
 )
 
-// standingsOf reads the script's reply for one request's plans, and returns what
-// is left of it for the requests after that.
+// standingsOf reads the decide script's reply for one request's plans, and returns
+// what is left of it for the requests after that.
 func standingsOf(reply []int64, plans []plan) (stands []standing, rest []int64, err error) {
 	stands = make([]standing, len(plans))
 	for i, made := range plans {
@@ -93,10 +96,15 @@ func standingsOf(reply []int64, plans []plan) (stands []standing, rest []int64, 
 			admits: reply[0] == 1, corrupt: reply[0] == corruptPart, outside: reply[0] == outsidePart,
 			first: reply[1], second: reply[2],
 		}
-		if parts > 3 {
+		counted := parts
+		if made.has(leased) {
+			counted--
+			stands[i].advance = reply[counted]
+		}
+		if counted > 3 {
 			stands[i].third = reply[3]
 		}
-		if parts > 4 {
+		if counted > 4 {
 			stands[i].fourth = reply[4]
 		}
 		reply = reply[parts:]

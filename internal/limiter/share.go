@@ -42,8 +42,14 @@ func shareFor(check *Check) (plan, error) {
 	if err := validate(check); err != nil {
 		return nil, err
 	}
-	if check.Limit.Algorithm == ruleset.TokenBucket {
+	switch check.Limit.Algorithm {
+	case ruleset.TokenBucket:
 		return shareBucket(check, shareFraction(check)), nil
+	case ruleset.LeakyBucket:
+		return &leakyBucket{tokenBucket: *shareBucket(check, shareFraction(check))}, nil
+	case ruleset.Concurrency:
+		return sharePlaces(check, shareFraction(check)), nil
+	default:
 	}
 	share := *check
 	share.Limit = &ruleset.Limit{}
@@ -59,7 +65,7 @@ func shareFor(check *Check) (plan, error) {
 
 // shareBucket divides the rate exactly: the same window for a fraction of the
 // requests is a longer window for whole ones.
-func shareBucket(check *Check, share fraction) plan {
+func shareBucket(check *Check, share fraction) *tokenBucket {
 	limit := check.Limit
 	requests := new(big.Int).Mul(big.NewInt(limit.Requests), big.NewInt(share.numerator))
 	window := new(big.Int).Mul(big.NewInt(limit.WindowMicros), big.NewInt(share.denominator))
@@ -75,7 +81,17 @@ func shareBucket(check *Check, share fraction) plan {
 	if cost > limit.Burst {
 		cost = max(cost, burst+1)
 	}
-	return newTokenBucket(max(requests.Uint64(), 1), window.Uint64(), burst, cost)
+	return newTokenBucket(termsOf(check), max(requests.Uint64(), 1), window.Uint64(), burst, cost)
+}
+
+// sharePlaces are whole places, and at least one that the request fits.
+func sharePlaces(check *Check, share fraction) plan {
+	limit := check.Limit
+	requests, cost := max(share.of(limit.Requests), 1, min(check.Cost, limit.Requests)), check.Cost
+	if cost > limit.Requests {
+		cost = max(cost, requests+1)
+	}
+	return newPlaces(termsOf(check), requests, cost)
 }
 
 // shareWindow counts the whole requests of the share. Where these are too few

@@ -18,22 +18,26 @@ type ranked struct {
 // decisionOf puts what the limits say into one decision. The request is admitted
 // when every limit admits it, and only then were costs charged.
 func decisionOf(checks []Check, plans []plan, stands []standing, source Source) Decision {
-	allowed := allAdmit(stands)
+	allowed := allAdmit(plans, stands)
 	// Most requests meet few limits: these need no memory from the heap.
 	var few [4]ranked
 	found := few[:min(len(checks), len(few))]
 	if len(checks) > len(few) {
 		found = make([]ranked, len(checks))
 	}
+	delay := int64(0)
 	for i := range checks {
 		state := stateOf(&checks[i], source)
-		told := plans[i].report(stands[i], allowed)
+		told := plans[i].report(stands[i], allowed && stands[i].admits)
 		state.Allowed, state.Never, state.Remaining = stands[i].admits, told.never, told.remaining
 		state.ResetAfter, state.NextAfter, state.RetryAfter = micros(told.resetAfter), micros(told.nextAfter), micros(told.retryAfter)
+		if !state.Shadow {
+			delay = max(delay, told.delay)
+		}
 		found[i] = ranked{state: state, further: told.remaining / max(checks[i].Cost, 1)}
 	}
 	slices.SortStableFunc(found, speaksBefore)
-	decision := Decision{Allowed: allowed, Source: source, Limits: make([]LimitState, len(found))}
+	decision := Decision{Allowed: allowed, Source: source, Delay: micros(delay), Limits: make([]LimitState, len(found))}
 	for i := range found {
 		decision.Limits[i] = found[i].state
 	}
@@ -43,13 +47,19 @@ func decisionOf(checks []Check, plans []plan, stands []standing, source Source) 
 	return decision
 }
 
-func allAdmit(stands []standing) bool {
-	return !slices.ContainsFunc(stands, func(s standing) bool { return !s.admits })
+// allAdmit says whether all limits admit a request that are no shadows.
+func allAdmit(plans []plan, stands []standing) bool {
+	for i := range stands {
+		if !stands[i].admits && !plans[i].has(shadowed) {
+			return false
+		}
+	}
+	return true
 }
 
 // stateOf is a limit's state as far as nobody needs to count.
 func stateOf(check *Check, source Source) LimitState {
-	state := LimitState{Kind: check.Kind, Policy: check.Policy, Rule: check.Rule, Identity: check.Identity, Source: source}
+	state := LimitState{Kind: check.Kind, Policy: check.Policy, Rule: check.Rule, Identity: check.Identity, Shadow: check.Shadow, Source: source}
 	if limit := check.Limit; limit != nil {
 		state.Limit, state.Requests, state.Burst = limit.Name, limit.Requests, limit.Burst
 		state.Window, state.Calendar = micros(limit.WindowMicros), limit.Calendar
@@ -60,6 +70,9 @@ func stateOf(check *Check, source Source) LimitState {
 // speaksBefore orders limits by how much they tell the client: those that refuse
 // first, the longest wait leading, then those with the fewest requests left.
 func speaksBefore(a, b ranked) int {
+	if order := first(b.state.Shadow, a.state.Shadow); order != 0 {
+		return order
+	}
 	if order := refusals(a.state, b.state); order != 0 {
 		return order
 	}

@@ -99,7 +99,7 @@ func TestALostReplyIsNotAskedForAgain(t *testing.T) {
 			if err != nil {
 				return err
 			}
-			words := append(make([]any, scriptWords), counterOf(check), 1)
+			words := append(make([]any, scriptWords), counterOf(check), 1, 1)
 			_, err = newScript(decideText).run(t.Context(), cluster, made.appendArguments(words), 1)
 			return err
 		},
@@ -256,7 +256,7 @@ func TestErrorKinds(t *testing.T) {
 	}
 	// A script that a person changed or a future Redis refuses.
 	broken := newRedis(t, users.Client(t).Options(), patience)
-	broken.dispatcher.decide = newScript("return nothing.here")
+	broken.dispatcher.scripts.decide = newScript("return nothing.here")
 	if _, err := broken.Decide(t.Context(), "shop", []Check{fixedWindowOf("a", 9, ages)}); ErrorKind(err) != KindScript {
 		t.Errorf("kind %q of %v, want %q", ErrorKind(err), err, KindScript)
 	}

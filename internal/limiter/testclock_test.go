@@ -8,7 +8,7 @@ import (
 	"crypto/sha256"
 	"encoding/base64"
 	"fmt"
-	"strconv"
+	"slices"
 	"testing"
 	"time"
 
@@ -18,25 +18,28 @@ import (
 	"github.com/penstock-dev/penstock/test/redistest"
 )
 
-// steppedTime goes before the script's text and answers TIME from a key. Only
-// tests have it: the product's script takes no time from anyone. Keys then live
+// steppedTime goes before a script's text and answers TIME from the last arguments,
+// which steppedConnection adds. Only tests have it: the product's script takes no time from anyone. Keys then live
 // for an hour, since the time that really passes means nothing.
 const steppedTime = `
 local server = redis
-local redis = setmetatable({call = function(name, ...)
-  if name == 'TIME' then
-    return server.call('LRANGE', 'test:clock', 0, -1)
+local function stepped(run)
+  return function(name, ...)
+    if name == 'TIME' then
+      return {ARGV[#ARGV - 1], ARGV[#ARGV]}
+    end
+    if name == 'SET' and select('#', ...) == 4 then
+      local key, text, option = ...
+      return run(name, key, text, option, 3600000)
+    end
+    if name == 'PEXPIRE' then
+      local key = ...
+      return run(name, key, 3600000)
+    end
+    return run(name, ...)
   end
-  if name == 'SET' and select('#', ...) == 4 then
-    local key, text, option = ...
-    return server.call(name, key, text, option, 3600000)
-  end
-  if name == 'PEXPIRE' then
-    local key = ...
-    return server.call(name, key, 3600000)
-  end
-  return server.call(name, ...)
-end}, {__index = server})
+end
+local redis = setmetatable({call = stepped(server.call), pcall = stepped(server.pcall)}, {__index = server})
 `
 
 // clocked is a limiter whose clock the test sets, in microseconds.
@@ -45,25 +48,57 @@ type clocked interface {
 	set(t *testing.T, now int64)
 	// forget starts a trace: what was counted before does not matter any more.
 	forget()
+	// book corrects at once.
+	book() book
 }
 
 type clockedRedis struct {
 	*Redis
-	client redis.UniversalClient
 	// at is the time that was set; this machine's clock shows half a day more or less.
 	at *int64
 }
 
-func (c *clockedRedis) set(t *testing.T, now int64) {
-	t.Helper()
-	*c.at = now
-	pipe := c.client.TxPipeline()
-	pipe.Del(t.Context(), "test:clock")
-	pipe.RPush(t.Context(), "test:clock", strconv.FormatInt(now/1e6, 10), strconv.FormatInt(now%1e6, 10))
-	pipe.Expire(t.Context(), "test:clock", time.Hour)
-	if _, err := pipe.Exec(t.Context()); err != nil {
-		t.Fatal(err)
+func (c *clockedRedis) set(_ *testing.T, now int64) { *c.at = now }
+
+func (c *clockedRedis) book() book { return promptBook{c.Redis} }
+
+// promptBook sends corrections and waits until they are made.
+type promptBook struct{ *Redis }
+
+func (b promptBook) correct(namespace string, corrections []correction) {
+	before := b.CorrectionsLost()
+	for _, c := range corrections {
+		c.namespace, c.name = namespace, b.prefix.Counter(namespace, c.identity, c.limit)
+		b.sendCorrections(c)
 	}
+	if lost := b.CorrectionsLost() - before; lost > 0 {
+		panic(fmt.Sprint(lost, " corrections were lost"))
+	}
+}
+
+// abandon is what a process does that ends: nobody renews its leases.
+func (r *Receipt) abandon() {
+	if r != nil && r.renewal != nil {
+		r.renewal.Stop()
+	}
+}
+
+// steppedConnection tells scripts the time that the test has set.
+type steppedConnection struct {
+	connection
+	at *int64
+}
+
+func (c steppedConnection) Process(ctx context.Context, command redis.Cmder) error {
+	sent, ok := command.(onceCommand)
+	if !ok {
+		return c.connection.Process(ctx, command)
+	}
+	arguments := append(slices.Clone(sent.Args()), *c.at/1e6, *c.at%1e6)
+	stepped := onceCommand{IntSliceCmd: redis.NewIntSliceCmd(ctx, arguments...)}
+	err := c.connection.Process(ctx, stepped)
+	sent.SetVal(stepped.Val())
+	return err
 }
 
 // forget does nothing: each trace has keys of its own.
@@ -75,6 +110,8 @@ type clockedMemory struct {
 }
 
 func (c *clockedMemory) set(_ *testing.T, now int64) { *c.at = now }
+
+func (c *clockedMemory) book() book { return c.Memory }
 
 func (c *clockedMemory) forget() { clear(c.counters) }
 
@@ -94,7 +131,13 @@ func newClockedRedis(t *testing.T, client *redis.Client) *clockedRedis {
 	t.Helper()
 	at := new(int64)
 	stepped := newRedis(t, client.Options(), patience)
-	stepped.dispatcher.decide = newScript(steppedTime + decideText)
+	stepped.dispatcher.scripts = scripts{decide: newScript(steppedTime + decideText), correct: newScript(steppedTime + correctText)}
+	awaitConnections(t, stepped)
+	stepped.dispatcher.mu.Lock()
+	for i, idle := range stepped.dispatcher.idle {
+		stepped.dispatcher.idle[i] = steppedConnection{connection: idle, at: at}
+	}
+	stepped.dispatcher.mu.Unlock()
 	// Refusals are remembered by the time that really passes.
 	stepped.remembered = nil
 	stepped.now = func() time.Time {
@@ -104,7 +147,7 @@ func newClockedRedis(t *testing.T, client *redis.Client) *clockedRedis {
 		}
 		return time.UnixMicro(*at).Add(off)
 	}
-	return &clockedRedis{Redis: stepped, client: client, at: at}
+	return &clockedRedis{Redis: stepped, at: at}
 }
 
 // patience is a deadline for tests whose subject is not the deadline.
@@ -142,6 +185,18 @@ func tokenBucketOf(client string, requests, burst int64, window time.Duration) C
 	})
 }
 
+// leakyBucketOf is a check of cost 1 on a leaky bucket for a client.
+func leakyBucketOf(client string, requests, burst int64, window time.Duration) Check {
+	return checkOf(client, ruleset.Limit{
+		Name: "queue", Algorithm: ruleset.LeakyBucket, Requests: requests, Burst: burst, WindowMicros: window.Microseconds(),
+	})
+}
+
+// concurrencyOf is a check of cost 1 on so many requests at once of a client.
+func concurrencyOf(client string, requests int64) Check {
+	return checkOf(client, ruleset.Limit{Name: "places", Algorithm: ruleset.Concurrency, Requests: requests, Burst: requests})
+}
+
 // fixedWindowOf is a check of cost 1 on a fixed window for a client.
 func fixedWindowOf(client string, requests int64, window time.Duration) Check {
 	return checkOf(client, ruleset.Limit{
@@ -171,13 +226,15 @@ func calendarOfClient(client string, requests int64, wanted ruleset.Calendar) Ch
 }
 
 // checksOf are checks of cost 1 on a limit of each algorithm for a client. Only
-// the bucket has a burst.
+// buckets have a burst.
 func checksOf(client string, requests, burst int64, window time.Duration) []Check {
 	return []Check{
 		tokenBucketOf(client, requests, burst, window),
 		fixedWindowOf(client, requests, window),
 		slidingWindowCounterOf(client, requests, window),
 		slidingWindowLogOf(client, min(requests, maxLogged), window),
+		leakyBucketOf(client, requests, burst, window),
+		concurrencyOf(client, requests),
 		calendarOfClient(client, requests, ruleset.Calendar{Period: ruleset.PeriodDay, TimeZone: "America/Havana"}),
 		calendarOfClient(client, requests, ruleset.Calendar{Period: ruleset.PeriodMonth, TimeZone: "Africa/Cairo"}),
 	}

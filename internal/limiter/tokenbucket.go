@@ -5,9 +5,9 @@ package limiter
 
 import "math/bits"
 
-// farthest bounds spans, so that adding one to the time of day never overflows.
+// farthest bounds spans, so that adding a few to the time of day never overflows.
 // Only a share of a limit can reach it: see share.
-const farthest = 1 << 62
+const farthest = 1 << 60
 
 // tokenBucket holds up to burst tokens and refills steadily. Its state is the
 // time when it will be full again: every charge moves that time by what the cost
@@ -15,6 +15,7 @@ const farthest = 1 << 62
 // empty bucket takes. One request rarely takes whole microseconds, so spans are
 // pairs, and no rounding ever builds up.
 type tokenBucket struct {
+	terms
 	// unit is how many parts a microsecond has: requests ÷ gcd(requests, window).
 	unit uint64
 	// perRequest is what one request takes to refill, in parts.
@@ -22,6 +23,9 @@ type tokenBucket struct {
 	burst      int64
 	// cost and empty are what the cost and the whole burst take to refill.
 	cost, empty span
+	// limit is the most that a bucket can lack: empty, or twice that where late
+	// charges come.
+	limit       span
 	never, look bool
 }
 
@@ -41,17 +45,24 @@ func (s span) ceiling() int64 {
 }
 
 // newTokenBucket refills requests tokens in each window of microseconds.
-func newTokenBucket(requests, window uint64, burst, cost int64) *tokenBucket {
+func newTokenBucket(terms terms, requests, window uint64, burst, cost int64) *tokenBucket {
 	common := gcd(requests, window)
-	b := &tokenBucket{unit: requests / common, perRequest: window / common, burst: burst, look: cost == 0}
+	b := &tokenBucket{terms: terms, unit: requests / common, perRequest: window / common, burst: burst}
 	b.empty = b.refill(burst)
-	if cost > burst {
-		// Whatever is more than an empty bucket takes is never admitted.
-		b.never, b.cost = true, span{whole: b.empty.whole + 1, parts: b.empty.parts}
-		return b
+	b.limit = b.empty
+	if b.has(overdrawn) {
+		b.limit = b.add(b.empty, b.empty)
 	}
-	b.cost = b.refill(cost)
+	b.price(cost)
 	return b
+}
+
+func (b *tokenBucket) price(cost int64) {
+	b.cost, b.never, b.look = b.refill(cost), cost > b.burst, cost == 0
+	if b.never && b.cost.exceeds(b.limit) {
+		// Whatever is more than a bucket can lack makes no difference.
+		b.cost = span{whole: b.limit.whole + 1, parts: b.limit.parts}
+	}
 }
 
 func gcd(a, b uint64) uint64 {
@@ -93,29 +104,80 @@ func (b *tokenBucket) subtract(one, other span) span {
 func (b *tokenBucket) free() bool { return b.look }
 
 func (b *tokenBucket) appendArguments(arguments []any) []any {
-	return append(arguments, "bucket", b.cost.whole, b.cost.parts, b.empty.whole, b.empty.parts, int64(b.unit))
+	if b.has(leased) {
+		one := b.refill(1)
+		return b.appendTo(arguments, "bucket", b.cost.whole, b.cost.parts, b.empty.whole, b.empty.parts, int64(b.unit), one.whole, one.parts)
+	}
+	return b.appendTo(arguments, "bucket", b.cost.whole, b.cost.parts, b.empty.whole, b.empty.parts, int64(b.unit))
 }
 
-func (b *tokenBucket) parts() int { return 3 }
+func (b *tokenBucket) same(other plan) bool { return sameAs(b, other) }
 
-// stand is decide.lua's function bucket: change both together.
+func (b *tokenBucket) parts() int { return b.partsOf(3) }
+
+// stand is decide.lua's part for a bucket: change both together.
 func (b *tokenBucket) stand(stored state, now int64) standing {
-	debt := span{whole: stored.until - now, parts: stored.more}
-	if debt.parts >= int64(b.unit) {
-		debt = span{whole: debt.whole + 1}
-	}
-	switch {
-	case debt.whole < 0:
-		debt = span{}
-	case debt.exceeds(b.empty):
-		debt = b.empty
-	}
+	debt := b.debt(stored, now)
 	return standing{admits: !b.add(debt, b.cost).exceeds(b.empty), first: debt.whole, second: debt.parts}
 }
 
+// debt is the time until the bucket is full.
+func (b *tokenBucket) debt(stored state, now int64) span {
+	debt := b.untilFull(stored, now)
+	switch {
+	case debt.whole < 0:
+		return span{}
+	case debt.exceeds(b.limit):
+		return b.limit
+	}
+	return debt
+}
+
+func (b *tokenBucket) untilFull(stored state, now int64) span {
+	if stored.more >= int64(b.unit) {
+		return span{whole: stored.until - now + 1}
+	}
+	return span{whole: stored.until - now, parts: stored.more}
+}
+
 func (b *tokenBucket) charge(_ state, stand standing, now int64) state {
-	debt := b.add(span{whole: stand.first, parts: stand.second}, b.cost)
-	return state{until: now + debt.whole, more: debt.parts}
+	return fullAfter(b.add(span{whole: stand.first, parts: stand.second}, b.cost), now)
+}
+
+func fullAfter(debt span, now int64) state { return state{until: now + debt.whole, more: debt.parts} }
+
+func (b *tokenBucket) cut(stored state, stand standing, now int64) (state, bool) {
+	if !b.has(settled) || !b.untilFull(stored, now).exceeds(b.limit) {
+		return stored, false
+	}
+	return fullAfter(span{whole: stand.first, parts: stand.second}, now), true
+}
+
+func (b *tokenBucket) appendCorrection(arguments []any, _ standing) []any {
+	return b.appendArguments(arguments)
+}
+
+// back gives back what did not wear off meanwhile.
+func (b *tokenBucket) back(stored state, _ standing, charged, now int64) state {
+	debt := b.debt(stored, now)
+	left := b.cost
+	left.whole -= max(0, now-charged)
+	if left.whole < 0 {
+		return fullAfter(debt, now)
+	}
+	debt = b.subtract(debt, left)
+	if debt.whole < 0 {
+		debt = span{}
+	}
+	return fullAfter(debt, now)
+}
+
+func (b *tokenBucket) late(stored state, now int64) state {
+	debt := b.add(b.debt(stored, now), b.cost)
+	if debt.exceeds(b.limit) {
+		debt = b.limit
+	}
+	return fullAfter(debt, now)
 }
 
 // aged is a bucket that refills meanwhile.
@@ -161,4 +223,10 @@ func (b *tokenBucket) tokens(debt span) int64 {
 		count++
 	}
 	return int64(min(count, uint64(b.burst)))
+}
+
+func (b *tokenBucket) costing(cost int64) plan {
+	other := *b
+	other.price(cost)
+	return &other
 }

@@ -142,6 +142,9 @@ type Algorithm string
 const (
 	// TokenBucket refills steadily up to its burst.
 	TokenBucket Algorithm = "TokenBucket"
+	// LeakyBucket is a TokenBucket that delays what it admits, so that requests leave
+	// at a steady rate.
+	LeakyBucket Algorithm = "LeakyBucket"
 	// SlidingWindowLog remembers each request of the last window's length.
 	SlidingWindowLog Algorithm = "SlidingWindowLog"
 	// SlidingWindowCounter counts in windows aligned to the Unix epoch, and weighs
@@ -149,6 +152,8 @@ const (
 	SlidingWindowCounter Algorithm = "SlidingWindowCounter"
 	// FixedWindow counts in windows aligned to the Unix epoch, or to a calendar.
 	FixedWindow Algorithm = "FixedWindow"
+	// Concurrency counts the requests that are being answered.
+	Concurrency Algorithm = "Concurrency"
 )
 
 // Limit is one limit of a rule.
