@@ -51,6 +51,7 @@ func keptKinds() []kept {
 		{"FixedWindow", limitOf(ruleset.FixedWindow, 1000, hour), 140},
 		{"SlidingWindowCounter", limitOf(ruleset.SlidingWindowCounter, 1000, hour), 180},
 		{"SlidingWindowLog of one request", limitOf(ruleset.SlidingWindowLog, 1000, hour), 0},
+		{"Concurrency, one place held", limitOf(ruleset.Concurrency, 1000, 0), 0},
 	}
 }
 

@@ -43,9 +43,11 @@ func algorithms() []algorithm {
 	const second = int64(time.Second / time.Microsecond)
 	return []algorithm{
 		{bucketClass, limitOf(ruleset.TokenBucket, 1_000_000, second)},
+		{bucketClass, limitOf(ruleset.LeakyBucket, 1_000_000, second)},
 		{windowClass, limitOf(ruleset.FixedWindow, 1_000_000_000, 3600*second)},
 		{slidingClass, limitOf(ruleset.SlidingWindowCounter, 1_000_000_000, 3600*second)},
 		{slidingClass, limitOf(ruleset.SlidingWindowLog, 10_000, second)},
+		{concurrencyClass, limitOf(ruleset.Concurrency, 1_000_000, 0)},
 	}
 }
 
@@ -79,7 +81,10 @@ func openPenstock(ctx context.Context, address string) ([]contender, error) {
 		opened = append(opened, contender{
 			name: "Penstock " + string(known.limit.Algorithm), ours: true, class: known.class, close: connected.Close,
 			check: func(ctx context.Context, client int) error {
-				return admitted(connected.Decide(ctx, namespace, checks[client]))
+				decision, err := connected.Decide(ctx, namespace, checks[client])
+				// Who takes a place gives it back: a check of Concurrency is both.
+				decision.Receipt.Settle(nil)
+				return admitted(decision, err)
 			},
 		})
 	}
