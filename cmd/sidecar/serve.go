@@ -64,7 +64,7 @@ func serve(ctx context.Context, flags options, pod identity, log *slog.Logger) e
 // where a rule set is tried out.
 func (s *sidecar) newDecider() limiter.Decider {
 	if s.flags.rules != "" {
-		return limiter.NewMemory(time.Now, limiter.DefaultMemoryKeys)
+		return limiter.NewMemory(nil, limiter.DefaultMemoryKeys)
 	}
 	current := &currentDecider{}
 	counted := &countedDecider{next: limiter.WithFallback(current, limiter.FallbackOptions{OnStoreError: s.metrics.StoreError})}

@@ -16,6 +16,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/penstock-dev/penstock/internal/redisconn"
+	"github.com/penstock-dev/penstock/test/model"
 	"github.com/penstock-dev/penstock/test/redistest"
 )
 
@@ -139,7 +140,7 @@ func TestABatchIsLikeOneAfterTheOther(t *testing.T) {
 	trace := 0
 	rapid.Check(t, func(r *rapid.T) {
 		trace++
-		reference := newModel()
+		reference := model.New()
 		clients := make([][]Check, 3)
 		for i := range clients {
 			clients[i] = drawChecks(r, fmt.Sprint("batch", trace, i))
@@ -157,7 +158,7 @@ func TestABatchIsLikeOneAfterTheOther(t *testing.T) {
 			}
 			got, errs := batch(t, limiter.Redis, requests)
 			for i, checks := range requests {
-				diff := reference.compare(now, fmt.Sprint(batchNumber, i), checks, got[i])
+				diff := compare(reference, now, fmt.Sprint(batchNumber, i), checks, got[i])
 				if errs[i] != nil || diff != "" {
 					r.Fatalf("request %d of %d on %s: %v (-model +got):\n%s", i+1, len(requests), describe(checks), errs[i], diff)
 				}

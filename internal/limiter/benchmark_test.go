@@ -45,7 +45,7 @@ func BenchmarkDecide(b *testing.B) {
 				if err != nil {
 					return err
 				}
-				words := made.appendArguments(append(make([]any, scriptWords), counterOf(check), 1))
+				words := made.appendArguments(append(make([]any, scriptWords), counterOf(check), 0, 1, 1))
 				_, err = decide.run(b.Context(), client, words, 1)
 				return err
 			})

@@ -74,7 +74,11 @@ func (c *call) leader() *request {
 }
 
 // scripts are what calls run.
-type scripts struct{ decide, correct script }
+type scripts struct {
+	decide, correct script
+	// clock is the store's, as its answers show it.
+	clock *storeClock
+}
 
 // send runs a script and writes to each request what became of it. The error is
 // that of the call as a whole.
@@ -93,11 +97,17 @@ func (c *call) send(run scripts) error {
 	if c.corrects() {
 		asked, words = run.correct, c.appendCorrections(words)
 	} else {
-		words = c.appendChecks(words)
+		words = c.appendChecks(append(words, behindWord(run.clock)))
 	}
 	reply, err := asked.run(until{Context: context.Background(), at: c.deadline()}, c.connection, words, checks)
 	for _, q := range c.requests {
 		q.sent, q.err = now, err
+	}
+	if err == nil && len(reply) == 0 {
+		err = errEmptyReply
+		for _, q := range c.requests {
+			q.err = err
+		}
 	}
 	if err != nil {
 		return err
@@ -106,6 +116,7 @@ func (c *call) send(run scripts) error {
 		c.readCorrections(reply)
 	} else {
 		c.readChecks(reply)
+		run.clock.observe(reply[0], now, time.Now())
 	}
 	return nil
 }
@@ -130,11 +141,16 @@ func (c *call) appendChecks(words []any) []any {
 	return words
 }
 
-func (c *call) readChecks(reply []int64) {
-	var at int64
-	if len(reply) > 0 {
-		at, reply = reply[0], reply[1:]
+// behindWord tells the script what is known of the clock.
+func behindWord(clock *storeClock) int {
+	if clock.behind() {
+		return 1
 	}
+	return 0
+}
+
+func (c *call) readChecks(reply []int64) {
+	at, reply := reply[0], reply[1:]
 	for _, q := range c.requests {
 		q.at = at
 		q.stands, reply, q.err = standingsOf(reply, q.plans)

@@ -36,6 +36,7 @@ func (r *Redis) correct(namespace string, corrections []correction) {
 // correctAll sends corrections, one call after the other, until r is closed and what
 // waits has been sent.
 func (r *Redis) correctAll() {
+	defer close(r.corrected)
 	for {
 		select {
 		case c := <-r.corrections:

@@ -7,7 +7,8 @@
 --
 -- KEYS  the counters of all checks, request by request; all in one cluster slot.
 --       None twice in one request; several requests may share counters.
--- ARGV  for each run of requests that have the same checks: the number of requests,
+-- ARGV  1 if the clock shows a time that it had shown before, as far as the caller
+--       knows, else 0; then for each run of requests that have the same checks: the number of requests,
 --       the number of checks of each, then for each check the name of its algorithm,
 --       how many arguments follow, and these: flags, cost and
 --   'bucket'  rest of the cost, empty and rest, unit
@@ -26,8 +27,8 @@
 --             is not a number
 --   Flags are added up. 1, shadow: the limit does not keep the request from being
 --   admitted, and is charged only if it admits the request itself. 2, settled: what
---   a bucket owes beyond its burst is cut for good; without it, other callers may
---   still know a larger burst. 4, overdrawn: late charges may have taken the limit
+--   a bucket owes beyond its burst is cut for good, as it is when the clock stepped
+--   back; else other callers may know a larger burst. 4, overdrawn: late charges may have taken the limit
 --   one capacity below empty. 8, leased: one more argument, share, and for a bucket
 --   two before it, what one request takes to refill; a request that is admitted is
 --   charged in advance for 1/share of what remains, if that is 2 requests or more.
@@ -103,7 +104,8 @@ local states, lifetimes = {}, {}
 local charges, cuts, lives = {}, {}, {}
 -- Where in the reply stands how much was charged in advance, by number of the check.
 local advances = {}
-local at, key = 1, 0
+local stepped = ARGV[1] == '1'
+local at, key = 2, 0
 
 while key < #KEYS do
   local run, checks = tonumber(ARGV[at]), tonumber(ARGV[at + 1])
@@ -183,7 +185,7 @@ while key < #KEYS do
             if debt > most or (debt == most and rest > most_rest) then
               -- The clock stepped back, or the burst was lowered.
               debt, rest = most, most_rest
-              if flags % 4 >= 2 then
+              if stepped or flags % 4 >= 2 then
                 cut = format(unit <= 1000 and '%.0f%03.0f' or '%.0f.%.0f', now + debt, rest)
                 unused = debt + 1
               end

@@ -26,10 +26,16 @@ type Check struct {
 	// Correctable says that Receipt.Settle may change what the limit was charged. Late
 	// charges take a limit as much as its capacity below empty.
 	Correctable bool
-	// Settled says that all pods know the limit as it is here. Then what a bucket owes
-	// beyond its burst is cut for good; until then, each decision cuts it for itself,
-	// since pods may still know a larger burst.
+	// Settled says that the limit was lowered to what it is here, and all pods know.
+	// Then what a bucket owes beyond its burst is cut for good. Else each decision cuts
+	// it for itself, since other pods may know a larger burst.
 	Settled bool
+	// Leased says that a part of what remains may be charged in advance, and spent
+	// without asking the store: see leases. It holds for requests all of whose limits
+	// are leased, and not for LeakyBucket, Concurrency and Correctable.
+	Leased bool
+	// share is the part to charge in advance, one in so many; 0 is none.
+	share int64
 	// OnStoreFailure decides while the store gives no verdict; absent is Local.
 	OnStoreFailure ruleset.OnStoreFailure
 	// LoosenessMilli is how much of its share a pod allows with Local, in

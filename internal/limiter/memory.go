@@ -42,16 +42,23 @@ var _ Decider = (*Memory)(nil)
 
 type counterName struct{ namespace, identity, limit string }
 
-// NewMemory returns an empty limiter. A nil now is time.Now, and a maxKeys below
+// NewMemory returns an empty limiter. A nil now is this machine's time as it goes on
+// from now, whatever its clock is set to, and a maxKeys below
 // 1 is DefaultMemoryKeys.
 func NewMemory(now func() time.Time, maxKeys int) *Memory {
 	if now == nil {
-		now = time.Now
+		now = steadyClock(time.Now())
 	}
 	if maxKeys < 1 {
 		maxKeys = DefaultMemoryKeys
 	}
 	return &Memory{now: now, maxKeys: maxKeys, counters: make(map[counterName]state)}
+}
+
+// steadyClock is a clock that is never set.
+func steadyClock(began time.Time) func() time.Time {
+	shown := began.Round(0)
+	return func() time.Time { return shown.Add(time.Since(began)) }
 }
 
 // Decide decides at once. Its only errors are about limits out of range.

@@ -38,9 +38,12 @@ type Redis struct {
 	now        func() time.Time
 	breaker    breaker
 	remembered *remembered
+	leases     *leases
 	// corrections wait for the store. Those that find no place are lost.
 	corrections     chan correction
 	correctionsLost atomic.Int64
+	// corrected is closed once r is closed and no correction waits any more.
+	corrected chan struct{}
 	// connected gets a value when a connection was made: a probe need not wait.
 	connected chan struct{}
 	closing   chan struct{}
@@ -55,11 +58,13 @@ var _ Decider = (*Redis)(nil)
 // is for the whole of a decision, waiting for a connection included. Close it.
 func NewRedis(options *redis.Options, prefix keys.Prefix, deadline time.Duration) *Redis {
 	r := &Redis{
-		prefix: prefix, deadline: deadline, now: time.Now, remembered: newRemembered(),
+		prefix: prefix, deadline: deadline, now: time.Now, remembered: newRemembered(), leases: newLeases(),
 		connected: make(chan struct{}, 1), closing: make(chan struct{}),
-		corrections: make(chan correction, mostCorrections),
+		corrections: make(chan correction, mostCorrections), corrected: make(chan struct{}),
 	}
-	r.dispatcher.scripts = scripts{decide: newScript(decideText), correct: newScript(correctText)}
+	r.dispatcher.scripts = scripts{
+		decide: newScript(decideText), correct: newScript(correctText), clock: newStoreClock(time.Now()),
+	}
 	r.dispatcher.ended = r.callEnded
 	r.keeper = redisconn.Keep(options, connections, func(link *redisconn.Link) {
 		r.dispatcher.opened(link)
@@ -77,9 +82,11 @@ func (r *Redis) Await(ctx context.Context) { r.keeper.Await(ctx) }
 // Open says whether the breaker is open: the store is not asked.
 func (r *Redis) Open() bool { return r.breaker.isOpen() }
 
-// Close closes the connections. Decisions fail from then on.
+// Close sends the corrections that wait, for a second at most, and closes the
+// connections. Decisions fail from then on.
 func (r *Redis) Close() {
 	r.closed.Do(func() { close(r.closing) })
+	<-r.corrected
 	r.dispatcher.close()
 	r.keeper.Close()
 	r.running.Wait()
@@ -96,12 +103,27 @@ func (r *Redis) Decide(ctx context.Context, namespace string, checks []Check) (D
 	if decision, refused := r.remembered.decide(began, namespace, checks); refused {
 		return decision, nil
 	}
+	if !leasable(checks) {
+		decision, _, err := r.ask(ctx, began, namespace, checks)
+		return decision, err
+	}
+	if decision, spent := r.leases.spend(began, namespace, checks); spent {
+		return decision, nil
+	}
+	checks = r.leases.ask(namespace, checks)
+	decision, asked, err := r.ask(ctx, began, namespace, checks)
+	r.leases.take(namespace, checks, asked, &decision)
+	return decision, err
+}
+
+// ask has the store decide. The request is nil if it was not decided on.
+func (r *Redis) ask(ctx context.Context, began time.Time, namespace string, checks []Check) (Decision, *request, error) {
 	plans, err := plansFor(checks, r.now)
 	if err != nil {
-		return Decision{}, err
+		return Decision{}, nil, err
 	}
 	if r.breaker.isOpen() {
-		return Decision{}, ErrBreakerOpen
+		return Decision{}, nil, ErrBreakerOpen
 	}
 	names := make([]string, len(checks))
 	for i := range checks {
@@ -117,7 +139,7 @@ func (r *Redis) Decide(ctx context.Context, namespace string, checks []Check) (D
 		err = unreadable(checks, plans, asked.stands)
 	}
 	if err != nil {
-		return Decision{}, fmt.Errorf("decide in the store: %w", err)
+		return Decision{}, nil, fmt.Errorf("decide in the store: %w", err)
 	}
 	decision := decisionOf(checks, plans, asked.stands, Store)
 	decision.StoreTime = asked.at
@@ -125,7 +147,7 @@ func (r *Redis) Decide(ctx context.Context, namespace string, checks []Check) (D
 	if !decision.Allowed {
 		r.remembered.remember(namespace, checks, plans, asked.stands, asked.sent, time.Now())
 	}
-	return decision, nil
+	return decision, asked, nil
 }
 
 func (r *Redis) newRequest(ctx context.Context, began time.Time, namespace string, names []string, plans []plan) *request {
@@ -184,6 +206,7 @@ func (r *Redis) sweep() {
 		case <-ticker.C:
 			r.dispatcher.sweep()
 			r.remembered.sweep(time.Now())
+			r.leases.sweep(time.Now())
 		case <-r.closing:
 			return
 		}

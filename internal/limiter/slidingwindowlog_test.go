@@ -11,6 +11,7 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
+	"github.com/penstock-dev/penstock/test/model"
 	"github.com/penstock-dev/penstock/test/redistest"
 )
 
@@ -25,7 +26,7 @@ func TestAFullLogIsReadByHalving(t *testing.T) {
 	for _, worn := range []int64{0, 1, 2, 3, 5000, 8192, maxLogged - 2, maxLogged - 1, maxLogged} {
 		t.Run(fmt.Sprint(worn), func(t *testing.T) {
 			check := slidingWindowLogOf(fmt.Sprint(worn), maxLogged, time.Second)
-			reference, now := newModel(), present
+			reference, now := model.New(), present
 			for _, cost := range []int64{worn, maxLogged - worn} {
 				requireModel(t, t.Fatalf, limiter, reference, now, []Check{costing(check, cost)})
 				now += 500_000

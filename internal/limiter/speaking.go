@@ -28,16 +28,33 @@ func decisionOf(checks []Check, plans []plan, stands []standing, source Source) 
 	delay := int64(0)
 	for i := range checks {
 		state := stateOf(&checks[i], source)
-		told := plans[i].report(stands[i], allowed && stands[i].admits)
+		made, advance := plans[i], stands[i].advance
+		if advance > 0 {
+			// What was charged in advance remains, but wears off like any charge.
+			made = made.costing(checks[i].Cost + advance)
+		}
+		told := made.report(stands[i], allowed && stands[i].admits)
+		told.remaining += advance
 		state.Allowed, state.Never, state.Remaining = stands[i].admits, told.never, told.remaining
 		state.ResetAfter, state.NextAfter, state.RetryAfter = micros(told.resetAfter), micros(told.nextAfter), micros(told.retryAfter)
 		if !state.Shadow {
 			delay = max(delay, told.delay)
 		}
-		found[i] = ranked{state: state, further: told.remaining / max(checks[i].Cost, 1)}
+		found[i] = rankedAs(state, &checks[i])
 	}
+	decision := decisionFrom(allowed, found, source)
+	decision.Delay = micros(delay)
+	return decision
+}
+
+func rankedAs(state LimitState, check *Check) ranked {
+	return ranked{state: state, further: state.Remaining / max(check.Cost, 1)}
+}
+
+// decisionFrom orders the limits' states.
+func decisionFrom(allowed bool, found []ranked, source Source) Decision {
 	slices.SortStableFunc(found, speaksBefore)
-	decision := Decision{Allowed: allowed, Source: source, Delay: micros(delay), Limits: make([]LimitState, len(found))}
+	decision := Decision{Allowed: allowed, Source: source, Limits: make([]LimitState, len(found))}
 	for i := range found {
 		decision.Limits[i] = found[i].state
 	}
@@ -65,6 +82,11 @@ func stateOf(check *Check, source Source) LimitState {
 		state.Window, state.Calendar = micros(limit.WindowMicros), limit.Calendar
 	}
 	return state
+}
+
+// isOf says whether a state is that of a check.
+func (s *LimitState) isOf(check *Check) bool {
+	return s.Kind == check.Kind && s.Policy == check.Policy && s.Rule == check.Rule && s.Limit == check.Limit.Name && s.Identity == check.Identity
 }
 
 // speaksBefore orders limits by how much they tell the client: those that refuse

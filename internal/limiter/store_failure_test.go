@@ -99,7 +99,7 @@ func TestALostReplyIsNotAskedForAgain(t *testing.T) {
 			if err != nil {
 				return err
 			}
-			words := append(make([]any, scriptWords), counterOf(check), 1, 1)
+			words := append(make([]any, scriptWords), counterOf(check), 0, 1, 1)
 			_, err = newScript(decideText).run(t.Context(), cluster, made.appendArguments(words), 1)
 			return err
 		},

@@ -36,6 +36,9 @@ var ErrBreakerOpen = errors.New("the store failed repeatedly and is not asked un
 // in the background.
 var errNoConnection = errors.New("no connection to the store is open; one is being made")
 
+// errEmptyReply says that a script returned nothing, which it never does.
+var errEmptyReply = errors.New("the script's reply is empty")
+
 // errCrowded says that too many requests wait for the store already.
 var errCrowded = errors.New("too many requests wait for the store")
 

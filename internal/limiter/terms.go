@@ -40,6 +40,10 @@ func termsOf(check *Check) terms {
 	if check.Correctable {
 		t.flags |= overdrawn
 	}
+	if check.share > 0 {
+		t.flags |= leased
+		t.share = check.share
+	}
 	return t
 }
 

@@ -14,6 +14,7 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
+	"github.com/penstock-dev/penstock/internal/redisconn"
 	"github.com/penstock-dev/penstock/internal/ruleset"
 	"github.com/penstock-dev/penstock/test/redistest"
 )
@@ -129,8 +130,23 @@ func clockedLimiters(t *testing.T) map[string]clocked {
 
 func newClockedRedis(t *testing.T, client *redis.Client) *clockedRedis {
 	t.Helper()
+	return steppedBy(t, newRedis(t, client.Options(), patience))
+}
+
+// newClocked is a limiter that connects as the settings say.
+func newClocked(t *testing.T, settings redisconn.Settings) *clockedRedis {
+	t.Helper()
+	options, err := redisconn.DecidingOptions(settings)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return steppedBy(t, newRedis(t, options, patience))
+}
+
+// steppedBy has the test set the limiter's clock.
+func steppedBy(t *testing.T, stepped *Redis) *clockedRedis {
+	t.Helper()
 	at := new(int64)
-	stepped := newRedis(t, client.Options(), patience)
 	stepped.dispatcher.scripts = scripts{decide: newScript(steppedTime + decideText), correct: newScript(steppedTime + correctText)}
 	awaitConnections(t, stepped)
 	stepped.dispatcher.mu.Lock()

@@ -111,6 +111,24 @@ func TestDecidingClientObeysTheDeadlineOfASilentServer(t *testing.T) {
 	}
 }
 
+// TestProcessAllGivesEachCommandItsReply has one command fail among others.
+func TestProcessAllGivesEachCommandItsReply(t *testing.T) {
+	t.Parallel()
+	server := redistest.Start(t)
+	_, links := keep(t, patient(redisconn.Settings{Addresses: []string{server.Addr()}}))
+	link := next(t, links)
+	first, second := redis.NewStatusCmd(t.Context(), "set", "a", "1", "ex", "60"), redis.NewStringCmd(t.Context(), "nonsense")
+	third := redis.NewStringCmd(t.Context(), "get", "a")
+	err := link.ProcessAll(t.Context(), []redis.Cmder{first, second, third})
+	if err == nil || err != second.Err() || first.Err() != nil || third.Val() != "1" {
+		t.Errorf("error %v; commands: %v, %v, %v", err, first, second, third)
+	}
+	server.Stop()
+	if err := link.ProcessAll(t.Context(), []redis.Cmder{first, third}); err == nil || first.Err() == nil || third.Err() == nil {
+		t.Errorf("error %v, of commands %v and %v, want one of each, as the server is gone", err, first.Err(), third.Err())
+	}
+}
+
 // TestASilentServerIsGivenUp connects to one that accepts and never says a word: a
 // black hole behind a working network.
 func TestASilentServerIsGivenUp(t *testing.T) {

@@ -1,0 +1,166 @@
+// Copyright The Penstock Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package limiter
+
+import (
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/penstock-dev/penstock/internal/ruleset"
+)
+
+const (
+	// leaseLongest is how long a lease may be spent at most; a tenth of its window if
+	// that is shorter.
+	leaseLongest = time.Second
+	// mostLeases is how many leases are kept at most: about 2 MB.
+	mostLeases = 4096
+)
+
+// leases are requests that the store was charged for in advance, to be spent without
+// asking it. What is not spent in time is lost: so limits may admit less than they
+// say. And what is spent a moment after it was charged may come on top of what the
+// store admits by then: so they may admit more, by the leases that are out.
+type leases struct {
+	mu   sync.Mutex
+	kept map[counterName]lease
+}
+
+// lease is for one limit and identity.
+type lease struct {
+	// limit is that of the rule set that was in force.
+	limit *ruleset.Limit
+	// left is how many requests can be spent until then.
+	left  int64
+	until time.Time
+	// state is how the limit stood with the lease charged, when the answer came.
+	state    LimitState
+	received time.Time
+	// asked says that a request is on its way to take the next lease: one is enough.
+	asked bool
+}
+
+func newLeases() *leases { return &leases{kept: make(map[counterName]lease)} }
+
+// leasable says whether leases can decide on a request: on all of its limits.
+func leasable(checks []Check) bool {
+	return !slices.ContainsFunc(checks, func(c Check) bool { return !c.leasable() })
+}
+
+func (c *Check) leasable() bool {
+	if !c.Leased || c.Correctable || c.Cost < 1 || c.Limit == nil {
+		return false
+	}
+	return c.Limit.Algorithm != ruleset.LeakyBucket && c.Limit.Algorithm != ruleset.Concurrency
+}
+
+// spend admits a request if there is a lease for all of its limits.
+func (l *leases) spend(now time.Time, namespace string, checks []Check) (Decision, bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for i := range checks {
+		known := l.kept[nameOf(namespace, &checks[i])]
+		if known.limit != checks[i].Limit || known.left < checks[i].Cost || !now.Before(known.until) {
+			return Decision{}, false
+		}
+	}
+	found := make([]ranked, len(checks))
+	for i := range checks {
+		name := nameOf(namespace, &checks[i])
+		known := l.kept[name]
+		known.left -= checks[i].Cost
+		l.kept[name] = known
+		found[i] = rankedAs(known.stateAt(now), &checks[i])
+	}
+	return decisionFrom(true, found, Store), true
+}
+
+// stateAt is how the limit stands: what is left of the lease remains as well.
+func (l *lease) stateAt(now time.Time) LimitState {
+	state, since := l.state, now.Sub(l.received)
+	state.Remaining = min(state.Remaining+l.left, max(state.Burst, state.Requests))
+	state.ResetAfter, state.NextAfter = max(0, state.ResetAfter-since), max(0, state.NextAfter-since)
+	return state
+}
+
+// ask has a request that the store decides take leases: those that no other request
+// is on its way for. It returns the checks to decide on.
+func (l *leases) ask(namespace string, checks []Check) []Check {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	asking := slices.Clone(checks)
+	for i := range asking {
+		name := nameOf(namespace, &asking[i])
+		known, found := l.kept[name]
+		if known.asked {
+			continue
+		}
+		if !found && len(l.kept) >= mostLeases {
+			l.forgetOne()
+		}
+		if known.limit != asking[i].Limit {
+			known = lease{limit: asking[i].Limit}
+		}
+		known.asked = true
+		l.kept[name] = known
+		asking[i].share = leasesPerPod * min(max(asking[i].LivePods, 1), maxShareFactor)
+	}
+	return asking
+}
+
+func (l *leases) forgetOne() {
+	for name := range l.kept {
+		delete(l.kept, name)
+		return
+	}
+}
+
+// take keeps the leases of a request that asked for some. Its decision has none of
+// them if the store refused it or could not decide.
+func (l *leases) take(namespace string, checks []Check, asked *request, decision *Decision) {
+	now := time.Now()
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for i := range checks {
+		if checks[i].share == 0 {
+			continue
+		}
+		name := nameOf(namespace, &checks[i])
+		known := l.kept[name]
+		known.asked = false
+		if asked == nil || asked.stands[i].advance == 0 {
+			l.kept[name] = known
+			continue
+		}
+		advance := asked.stands[i].advance
+		state := decision.Limits[slices.IndexFunc(decision.Limits, func(s LimitState) bool { return s.isOf(&checks[i]) })]
+		state.Remaining -= advance
+		l.kept[name] = lease{
+			limit: checks[i].Limit, left: advance, received: now, state: state,
+			until: asked.sent.Add(leaseFrom(checks[i].Limit, state)),
+		}
+	}
+}
+
+// leaseFrom is how long a lease may be spent.
+func leaseFrom(limit *ruleset.Limit, state LimitState) time.Duration {
+	longest := min(micros(windowOf(limit))/10, leaseLongest)
+	if limit.Algorithm == ruleset.FixedWindow {
+		// It ends with its window: the next one starts unused.
+		longest = min(longest, state.ResetAfter)
+	}
+	return longest
+}
+
+// sweep forgets leases that are over.
+func (l *leases) sweep(now time.Time) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for name, known := range l.kept {
+		if !known.asked && !now.Before(known.until) {
+			delete(l.kept, name)
+		}
+	}
+}

@@ -1,0 +1,62 @@
+// Copyright The Penstock Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package limiter
+
+import (
+	"testing"
+	"time"
+)
+
+func TestAClockThatStepsBackIsNoticed(t *testing.T) {
+	t.Parallel()
+	const second = int64(1_000_000)
+	type answer struct {
+		// sent and received are when, and shows is what the store's clock showed.
+		sent, received time.Duration
+		shows          int64
+		wantBehind     bool
+	}
+	tests := map[string][]answer{
+		"steady": {
+			{0, time.Millisecond, present, false}, {time.Second, time.Second + time.Millisecond, present + second, false},
+			{time.Hour, time.Hour + time.Millisecond, present + 3600*second, false},
+		},
+		"answers that were long under way": {
+			{0, 10 * time.Second, present + 9*second, false}, {0, 20 * time.Second, present + second, false},
+			{20 * time.Second, 20 * time.Second, present + 20*second, false},
+		},
+		"slowed down": {
+			{0, 0, present, false}, {time.Second, time.Second, present + second - 90_000, false},
+			{2 * time.Second, 2 * time.Second, present + 2*second - 180_000, false},
+		},
+		"back by an hour, until that is over": {
+			{0, 0, present, false}, {time.Second, time.Second, present - 3599*second, true},
+			{2 * time.Second, 2 * time.Second, present - 3598*second, true},
+			{time.Hour, time.Hour, present - second, true},
+			{time.Hour + 2*time.Second, time.Hour + 2*time.Second, present + 2*second, false},
+		},
+		"forward by a day": {
+			{0, 0, present, false}, {time.Second, time.Second, present + 86_401*second, false},
+			{2 * time.Second, 2 * time.Second, present + 86_402*second, false},
+		},
+		"forward and back": {
+			{0, 0, present, false}, {time.Second, time.Second, present + 86_401*second, false},
+			{2 * time.Second, 2 * time.Second, present + 2*second, true},
+			{3 * time.Second, 3 * time.Second, present + 86_410*second, false},
+		},
+	}
+	for name, answers := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			began := time.Now()
+			clock := newStoreClock(began)
+			for i, a := range answers {
+				clock.observe(a.shows, began.Add(a.sent), began.Add(a.received))
+				if got := clock.behind(); got != a.wantBehind {
+					t.Errorf("after answer %d: behind %t, want %t", i+1, got, a.wantBehind)
+				}
+			}
+		})
+	}
+}
