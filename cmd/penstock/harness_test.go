@@ -46,8 +46,8 @@ func (o *output) Write(text []byte) (int, error) {
 	return len(text), nil
 }
 
-// startRun runs a policy with this spec until the test ends.
-func startRun(t *testing.T, spec, store string) *running {
+// startRun runs a policy with this spec until the test ends, with more flags perhaps.
+func startRun(t *testing.T, spec, store string, more ...string) *running {
 	t.Helper()
 	app := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
 	t.Cleanup(app.Close)
@@ -61,7 +61,8 @@ func startRun(t *testing.T, spec, store string) *running {
 	ended, printed := make(chan int, 1), &output{want: listening, found: make(chan string, 1)}
 	found := printed.found
 	go func() {
-		ended <- execute(ctx, []string{"run", "--policy", file, "--upstream", app.URL, "--listen", "127.0.0.1:0", "--store", store}, printed, io.Discard)
+		arguments := []string{"run", "--policy", file, "--upstream", app.URL, "--listen", "127.0.0.1:0", "--store", store}
+		ended <- execute(ctx, append(arguments, more...), printed, io.Discard)
 	}()
 	t.Cleanup(func() {
 		cancel()

@@ -22,6 +22,9 @@ func TestRunCountsInEveryKindOfStore(t *testing.T) {
 		"Unix socket": func(t *testing.T) string {
 			return "unix://" + redistest.Start(t, redistest.WithSocket()).Socket() + "?database=1"
 		},
+		"Cluster": func(t *testing.T) string {
+			return "redis-cluster://" + strings.Join(redistest.StartCluster(t).Addrs(), ",")
+		},
 		"Sentinel": func(t *testing.T) string {
 			watched := redistest.StartSentinel(t, redistest.WithPassword("watchword"))
 			return "redis-sentinel://" + strings.Join(watched.Addrs(), ",") + "/" + watched.MasterName() + "?sentinelPassword=watchword"
@@ -30,7 +33,7 @@ func TestRunCountsInEveryKindOfStore(t *testing.T) {
 	for name, open := range tests {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			r := startRun(t, spec, open(t))
+			r := startRun(t, spec, open(t), "--store-timeout=2s")
 			for i, want := range []int{http.StatusOK, http.StatusOK, http.StatusTooManyRequests} {
 				if got := r.send(ask{path: "/"}).StatusCode; got != want {
 					t.Errorf("request %d: %d, want %d", i+1, got, want)

@@ -44,6 +44,9 @@ func TestSidecarUsesEveryKindOfStore(t *testing.T) {
 				TLS:       &redisconn.TLS{CA: server.CA(), ServerName: server.ServerName(), Certificate: certificate, Key: key},
 			}
 		},
+		"Cluster": func(t *testing.T) redisconn.Settings {
+			return redisconn.Settings{Mode: redisconn.Cluster, Addresses: redistest.StartCluster(t).Addrs()[:2]}
+		},
 		"Sentinel": func(t *testing.T) redisconn.Settings {
 			return sentinelSettings(redistest.StartSentinel(t, redistest.WithPassword("watchword")))
 		},

@@ -38,7 +38,7 @@ func TestRunMeasuresEverything(t *testing.T) {
 		}
 	}
 	wanted = append(wanted,
-		"TokenBucket in full calls", "| SlidingWindowLog of one request | ", "| Concurrency, one place held | ", "64 callers | ≥ 2.00× | ",
+		"TokenBucket in full calls", "a decision from a lease", "| SlidingWindowLog of one request | ", "| Concurrency, one place held | ", "64 callers | ≥ 2.00× | ",
 		"256 callers | ≥ 1.00× | ", "| ≤ 4 µs | ", "| ≥ 250,000/s | ", "| a refusal from memory | ≤ 500 ns | ",
 		"| memory: TokenBucket, integer state | ≤ 140 B | ", "| memory: TokenBucket, other state | ≤ 180 B | ",
 		"| memory: FixedWindow | ≤ 140 B | ", "| memory: SlidingWindowCounter | ≤ 180 B | ",

@@ -29,9 +29,9 @@ type findings struct {
 	rows    []row
 	// full is the TokenBucket in calls that are always full.
 	full sample
-	// refusal is how long a refusal from memory takes.
-	refusal   time.Duration
-	footprint []footprint
+	// refusal and leased are how long decisions take that need not ask the store.
+	refusal, leased time.Duration
+	footprint       []footprint
 	// partial says that only some rows were asked for.
 	partial bool
 }
@@ -60,8 +60,11 @@ func measure(ctx context.Context, o options, s *server, progress io.Writer) (fin
 	if found.full, err = measureFull(ctx, o, s, contenders[0]); err != nil {
 		return found, err
 	}
-	fmt.Fprintln(progress, "refusals from memory")
+	fmt.Fprintln(progress, "decisions from memory")
 	if found.refusal, err = measureRefusal(ctx, s, o.Seconds); err != nil {
+		return found, err
+	}
+	if found.leased, err = measureLeased(ctx, s, o.Seconds); err != nil {
 		return found, err
 	}
 	found.footprint, err = measureFootprints(ctx, s, o.Keys, progress)

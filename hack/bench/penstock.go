@@ -23,11 +23,12 @@ const (
 
 // connect returns a limiter as the sidecar makes it, connected.
 func connect(ctx context.Context, address string) (*limiter.Redis, error) {
-	options, err := redisconn.DecidingOptions(redisconn.Settings{Addresses: []string{address}, DialTimeout: patience})
+	connected, err := limiter.Connect(redisconn.Settings{
+		Addresses: []string{address}, KeyPrefix: keys.DefaultPrefix, DialTimeout: patience, OperationTimeout: patience,
+	})
 	if err != nil {
 		return nil, fmt.Errorf("connect the limiter: %w", err)
 	}
-	connected := limiter.NewRedis(options, keys.DefaultPrefix, patience)
 	connected.Await(ctx)
 	return connected, nil
 }

@@ -85,6 +85,7 @@ var enforced = map[string]map[string]string{
 	kindStore: {
 		"spec.mode":                                 "internal/compile.TestStore/mode unknown",
 		"spec.mode=Standalone":                      "internal/redisconn.TestClientsConnect",
+		"spec.mode=Cluster":                         "cmd/sidecar.TestSidecarUsesEveryKindOfStore/Cluster",
 		"spec.mode=Sentinel":                        "internal/redisconn.TestClientsConnect/Sentinel",
 		"spec.sentinel.masterName":                  "internal/redisconn.TestAnUnknownMasterIsNamed",
 		"spec.sentinel.credentials.secretRef.name":  "internal/redisconn.TestClientsConnect/Sentinel, wrong password",

@@ -63,7 +63,6 @@ var notImplemented = map[string]map[string]string{
 		"spec": "policies of the cluster are not implemented yet: write a RateLimitPolicy in each namespace",
 	},
 	kindStore: {
-		"spec.mode=Cluster":           "Cluster is not implemented yet: write Standalone with the address of a Redis",
 		"spec.isolation=":             "its default PerNamespace is not implemented yet: write Shared, and name the sidecars' user in sidecarCredentials",
 		"spec.isolation=PerNamespace": "PerNamespace is not implemented yet: write Shared, and name the sidecars' user in sidecarCredentials",
 	},

@@ -58,6 +58,7 @@ func TestStore(t *testing.T) {
 			s.Mode, s.Credentials = v1alpha1.StoreSentinel, &v1alpha1.Credentials{SecretRef: v1alpha1.SecretReference{Name: "operator"}}
 			s.Sentinel = &v1alpha1.Sentinel{MasterName: "main", Credentials: s.Credentials}
 		}, "spec.sentinel.credentials", invalid, "must not reach a pod"},
+		"cluster": {change: func(s *spec) { s.Mode, s.Addresses = v1alpha1.StoreCluster, []string{"a:6379", "b:6379"} }},
 		"cluster with a database": {
 			func(s *spec) { s.Mode, s.Database = v1alpha1.StoreCluster, new(int32(1)) }, "spec.database", invalid, "only database 0",
 		},

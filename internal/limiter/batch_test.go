@@ -32,10 +32,10 @@ func batch(t testing.TB, limiter *Redis, requests [][]Check) ([]Decision, []erro
 		awaitQueue(t, limiter, i+1)
 	}
 	// Only one of them, so that there is no other way than one call after another.
-	limiter.dispatcher.release(held[0], false)
+	limiter.only().dispatcher.release(held[0], false)
 	running.Wait()
 	for _, free := range held[1:] {
-		limiter.dispatcher.release(free, false)
+		limiter.only().dispatcher.release(free, false)
 	}
 	return decisions, errs
 }
@@ -44,7 +44,7 @@ func batch(t testing.TB, limiter *Redis, requests [][]Check) ([]Decision, []erro
 func hold(t testing.TB, limiter *Redis) []connection {
 	t.Helper()
 	awaitConnections(t, limiter)
-	d := &limiter.dispatcher
+	d := &limiter.only().dispatcher
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	held := slices.Clone(d.idle)
@@ -55,9 +55,9 @@ func hold(t testing.TB, limiter *Redis) []connection {
 func awaitQueue(t testing.TB, limiter *Redis, want int) {
 	t.Helper()
 	await(t, func() error {
-		limiter.dispatcher.mu.Lock()
-		defer limiter.dispatcher.mu.Unlock()
-		if waiting := len(limiter.dispatcher.queue); waiting != want {
+		limiter.only().dispatcher.mu.Lock()
+		defer limiter.only().dispatcher.mu.Unlock()
+		if waiting := len(limiter.only().dispatcher.queue); waiting != want {
 			return fmt.Errorf("%d requests wait, want %d", waiting, want)
 		}
 		return nil
@@ -68,9 +68,9 @@ func awaitQueue(t testing.TB, limiter *Redis, want int) {
 func awaitConnections(t testing.TB, limiter *Redis) {
 	t.Helper()
 	await(t, func() error {
-		limiter.dispatcher.mu.Lock()
-		defer limiter.dispatcher.mu.Unlock()
-		if idle := len(limiter.dispatcher.idle); idle != connections {
+		limiter.only().dispatcher.mu.Lock()
+		defer limiter.only().dispatcher.mu.Unlock()
+		if idle := len(limiter.only().dispatcher.idle); idle != connections {
 			return fmt.Errorf("%d connections are idle, want %d", idle, connections)
 		}
 		return nil
@@ -231,13 +231,13 @@ func TestWhoLeftOrIsLateIsNotSent(t *testing.T) {
 	leave()
 	<-late.Done()
 	await(t, func() error {
-		if !limiter.dispatcher.queuedOnly(2) {
+		if !limiter.only().dispatcher.queuedOnly(2) {
 			return errors.New("a request that is over still waits")
 		}
 		return nil
 	})
 	for _, free := range held {
-		limiter.dispatcher.release(free, false)
+		limiter.only().dispatcher.release(free, false)
 	}
 	running.Wait()
 	if !errors.Is(errs[0], context.Canceled) || ErrorKind(errs[1]) != KindTimeout || errs[2] != nil {
@@ -284,11 +284,11 @@ func TestALeaverDoesNotSpoilTheBatch(t *testing.T) {
 		awaitQueue(t, limiter, i+1)
 	}
 	server.Pause()
-	limiter.dispatcher.release(held[0], false)
+	limiter.only().dispatcher.release(held[0], false)
 	leave()
 	server.Resume()
 	running.Wait()
-	limiter.dispatcher.release(held[1], false)
+	limiter.only().dispatcher.release(held[1], false)
 	for i, err := range errs {
 		if i%2 == 1 && err != nil {
 			t.Errorf("request %d: %v, though only others left", i, err)
@@ -319,7 +319,7 @@ func TestWithoutAConnectionARequestFailsAtOnce(t *testing.T) {
 	}
 	server.Stop()
 	for _, lost := range held {
-		limiter.dispatcher.release(lost, true)
+		limiter.only().dispatcher.release(lost, true)
 	}
 	running.Wait()
 	if took := time.Since(began); failures.Load() != 20 || took > patience/2 {
@@ -340,15 +340,15 @@ func TestIdleConnectionsThatWereClosedAreReplaced(t *testing.T) {
 	awaitConnections(t, limiter)
 	before := hold(t, limiter)
 	for _, free := range before {
-		limiter.dispatcher.release(free, false)
+		limiter.only().dispatcher.release(free, false)
 	}
 	if err := client.ClientKillByFilter(t.Context(), "TYPE", "normal", "SKIPME", "yes").Err(); err != nil {
 		t.Fatal(err)
 	}
 	await(t, func() error {
-		limiter.dispatcher.mu.Lock()
-		defer limiter.dispatcher.mu.Unlock()
-		for _, idle := range limiter.dispatcher.idle {
+		limiter.only().dispatcher.mu.Lock()
+		defer limiter.only().dispatcher.mu.Unlock()
+		for _, idle := range limiter.only().dispatcher.idle {
 			if slices.Contains(before, idle) {
 				return errors.New("a connection that was closed is still kept")
 			}
@@ -407,7 +407,7 @@ func TestCallsShareWhatWaits(t *testing.T) {
 			d := dispatcher{open: tc.open, underWay: tc.underWay}
 			for range tc.waiting {
 				d.queue = append(d.queue, &request{
-					ctx: t.Context(), names: []string{"a"}, deadline: time.Now().Add(time.Hour), queued: true,
+					ctx: t.Context(), parts: []*part{{names: []string{"a"}}}, deadline: time.Now().Add(time.Hour), queued: true,
 				})
 			}
 			if got := len(d.nextRequests()); got != tc.want {
@@ -444,7 +444,7 @@ func TestNothingIsUnderWayAtTheEnd(t *testing.T) {
 	}
 	running.Wait()
 	awaitConnections(t, limiter)
-	if left := limiter.dispatcher.underWay; left != 0 {
+	if left := limiter.only().dispatcher.underWay; left != 0 {
 		t.Errorf("%d requests are under way, want none", left)
 	}
 }

@@ -18,5 +18,9 @@ func Connect(settings redisconn.Settings) (*Redis, error) {
 		return nil, err
 	}
 	prefix := cmp.Or(keys.Prefix(settings.KeyPrefix), keys.DefaultPrefix)
-	return NewRedis(options, prefix, cmp.Or(settings.OperationTimeout, redisconn.DefaultOperationTimeout)), nil
+	deadline := cmp.Or(settings.OperationTimeout, redisconn.DefaultOperationTimeout)
+	if settings.Mode == redisconn.Cluster {
+		return newCluster(options, settings.Addresses, newLimiter(prefix, deadline)), nil
+	}
+	return NewRedis(options, prefix, deadline), nil
 }

@@ -36,7 +36,6 @@ func (r *Redis) correct(namespace string, corrections []correction) {
 // correctAll sends corrections, one call after the other, until r is closed and what
 // waits has been sent.
 func (r *Redis) correctAll() {
-	defer close(r.corrected)
 	for {
 		select {
 		case c := <-r.corrections:
@@ -51,20 +50,21 @@ func (r *Redis) correctAll() {
 	}
 }
 
-// sendCorrections sends a correction, and those that wait behind it, in one call.
+// sendCorrections sends a correction, and those that wait behind it, in one call to
+// each node.
 func (r *Redis) sendCorrections(first correction) {
-	corrections, names := []correction{first}, []string{first.name}
+	corrections := []correction{first}
 	for len(r.corrections) > 0 && len(corrections) < checksPerCall {
-		next := <-r.corrections
-		corrections, names = append(corrections, next), append(names, next.name)
+		corrections = append(corrections, <-r.corrections)
 	}
-	lost := len(corrections)
-	if !r.breaker.isOpen() {
-		asked := r.newRequest(context.Background(), time.Now(), first.namespace, names, nil)
-		asked.corrections = corrections
-		if r.dispatcher.do(asked) == nil {
-			lost = asked.undone
+	parts := r.splitCorrections(corrections)
+	lost := 0
+	for i, err := range r.ask(r.newRequest(context.Background(), time.Now(), first.namespace), parts) {
+		if err != nil {
+			lost += len(parts[i].names)
+			continue
 		}
+		lost += parts[i].undone
 	}
 	r.correctionsLost.Add(int64(lost))
 }

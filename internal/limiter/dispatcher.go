@@ -23,6 +23,8 @@ const (
 // connection is an open connection to the store. One call at a time uses it.
 type connection interface {
 	Process(ctx context.Context, command redis.Cmder) error
+	// ProcessAll sends commands together; each has its error.
+	ProcessAll(ctx context.Context, commands []redis.Cmder) error
 	// Lose gives it up; another is made in the background.
 	Lose()
 	// IsOpen says whether it can still be used, as far as this side knows.
@@ -59,7 +61,8 @@ func (d *dispatcher) opened(added connection) {
 	d.release(added, false)
 }
 
-// do has a request decided. Its error is the request's own or that of its call.
+// do sends a request. Its error says that the request was given up; what became of
+// one that was not stands in its parts.
 func (d *dispatcher) do(q *request) error {
 	if err := q.ctx.Err(); err != nil {
 		return err
@@ -194,7 +197,7 @@ func (d *dispatcher) nextRequests() []*request {
 			if len(next) >= share {
 				break
 			}
-			if checks += len(q.names); len(next) > 0 && (checks > checksPerCall || len(next[0].corrections) > 0 != (len(q.corrections) > 0)) {
+			if checks += q.size(); len(next) > 0 && (checks > checksPerCall || next[0].corrects() != q.corrects()) {
 				break
 			}
 			q.queued = false

@@ -78,21 +78,6 @@ func TestALogIsOneListOfWhatCounts(t *testing.T) {
 	}
 }
 
-func TestMemoryBoundsTheEntriesOfLogs(t *testing.T) {
-	t.Parallel()
-	limiter := NewMemory(nil, 100)
-	for i := range 200 {
-		decide(t, limiter, costing(slidingWindowLogOf(fmt.Sprint(i), 1000, ages), 100))
-	}
-	entries := 0
-	for _, counter := range limiter.counters {
-		entries += len(counter.log)
-	}
-	if entries != limiter.logged || entries > 100*loggedPerKey+100 {
-		t.Errorf("%d entries are kept and %d counted, want both equal and about %d at most", entries, limiter.logged, 100*loggedPerKey)
-	}
-}
-
 func TestLogsOfTooManyRequestsAreErrors(t *testing.T) {
 	t.Parallel()
 	if _, err := NewMemory(nil, 0).Decide(t.Context(), "shop", []Check{slidingWindowLogOf("a", maxLogged+1, time.Second)}); err == nil {

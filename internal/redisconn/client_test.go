@@ -10,6 +10,7 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
+	"github.com/penstock-dev/penstock/internal/keys"
 	"github.com/penstock-dev/penstock/internal/redisconn"
 	"github.com/penstock-dev/penstock/test/redistest"
 )
@@ -38,6 +39,7 @@ func TestClientsConnect(t *testing.T) {
 	users := redistest.Start(t, redistest.WithUsers("app on >secret ~* +@all"))
 	asking := redistest.Start(t, redistest.WithClientCertificates())
 	certificate, key := asking.ClientCertificate(t, "app")
+	cluster := redistest.StartCluster(t)
 	local := redistest.Start(t, redistest.WithSocket())
 	// The least that a user of the sentinels needs, as docs/operating.md says.
 	watched := redistest.StartSentinel(t, redistest.WithPassword("watchword"), redistest.WithUsers("watch on >word &* "+
@@ -71,6 +73,9 @@ func TestClientsConnect(t *testing.T) {
 		}},
 		"Unix socket": {settings: redisconn.Settings{Addresses: []string{local.Socket()}, Database: 1}},
 		"Sentinel":    {settings: sentinels},
+		"Cluster": {settings: redisconn.Settings{
+			Mode: redisconn.Cluster, Addresses: []string{cluster.NodeOf(keys.Slot("key")).Addr()},
+		}},
 		"Sentinel, wrong password": {
 			settings: change(sentinels, func(s *redisconn.Settings) { s.SentinelPassword = "guess" }), wantErr: "WRONGPASS",
 		},

@@ -4,7 +4,6 @@
 package history
 
 import (
-	"cmp"
 	"context"
 	"flag"
 	"fmt"
@@ -41,9 +40,10 @@ func testHistory(t *testing.T, processes int, scene Scene) {
 	server := redistest.Start(t)
 	records := record(t, processes, taskFor(server, processes, scene))
 	requireOverlap(t, processes, records)
-	report := Check(Standard(), records)
-	requireClean(t, Standard(), report)
-	requireVaried(t, scene, records)
+	limits := scene.limits(processes)
+	report := Check(limits, records)
+	requireClean(t, limits, report)
+	requireVaried(t, limits, scene, records)
 	requireExpiries(t, server.Client(t))
 	requireNoPlaces(t, server.Client(t))
 	fmt.Printf("history: %d processes, %d decisions, over-admission %d; %s: %d admitted, %d refused, %d refused from memory, wrong refusals %d\n",
@@ -52,7 +52,7 @@ func testHistory(t *testing.T, processes int, scene Scene) {
 
 func taskFor(server *redistest.Server, processes int, scene Scene) Task {
 	return Task{
-		Addr: server.Addr(), Scene: scene, Seed: uint64(time.Now().UnixNano()), Workers: workersPerProcess,
+		Addr: server.Addr(), Scene: scene, Seed: uint64(time.Now().UnixNano()), Workers: workersPerProcess, Processes: processes,
 		Decisions: max(1, *decisions/int64(processes)),
 	}
 }
@@ -97,7 +97,7 @@ func requireOverlap(t *testing.T, processes int, records []Record) {
 }
 
 // requireVaried makes sure that each limit admitted and refused.
-func requireVaried(t *testing.T, scene Scene, records []Record) {
+func requireVaried(t *testing.T, limits Limits, scene Scene, records []Record) {
 	t.Helper()
 	admitted, refused := map[string]int{}, map[string]int{}
 	fromMemory := 0
@@ -113,8 +113,8 @@ func requireVaried(t *testing.T, scene Scene, records []Record) {
 			}
 		}
 	}
-	for _, name := range Standard().Names() {
-		if least := int(*decisions / 1000); cmp.Less(min(admitted[name], refused[name]), least) {
+	for _, name := range limits.Names() {
+		if least := int(max(1, *decisions/4000)); min(admitted[name], refused[name]) < least {
 			t.Errorf("limit %s admitted %d and refused %d times in scene %s, want at least %d each", name, admitted[name], refused[name], scene, least)
 		}
 	}

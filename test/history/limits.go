@@ -24,6 +24,8 @@ type Limit struct {
 	// the model: what leases can be outstanding.
 	Leased bool
 	Bound  int64
+	// Processes is over how many a leased limit is shared.
+	Processes int64
 }
 
 // Limits are the limits of a history by name.
@@ -52,7 +54,7 @@ func Standard() Limits {
 		"bucket": ruleset.TokenBucket, "queue": ruleset.LeakyBucket, "window": ruleset.FixedWindow,
 		"counter": ruleset.SlidingWindowCounter, "log": ruleset.SlidingWindowLog,
 	} {
-		limits.add(name+"/quick", ruleset.Limit{Algorithm: algorithm, Requests: 13, WindowMicros: 17_389})
+		limits.add(name+"/quick", ruleset.Limit{Algorithm: algorithm, Requests: 5, WindowMicros: 17_389})
 		limits.add(name+"/medium", ruleset.Limit{Algorithm: algorithm, Requests: 97, WindowMicros: 333_333})
 		limits.add(name+"/slow", ruleset.Limit{Algorithm: algorithm, Requests: 401, WindowMicros: ages.Microseconds()})
 	}
@@ -68,6 +70,33 @@ func Standard() Limits {
 	return limits
 }
 
+// mostLeasedCost is the largest cost of requests to leased limits.
+const mostLeasedCost = 3
+
+// leasesPerProcess is into how many leases a process's even share of a limit is cut.
+const leasesPerProcess = 4
+
+// LeasedBy are limits that so many processes spend from leases, in windows of a
+// second, ten and sixty.
+func LeasedBy(processes int) Limits {
+	limits := Limits{}
+	for name, algorithm := range map[string]ruleset.Algorithm{
+		"bucket": ruleset.TokenBucket, "window": ruleset.FixedWindow,
+		"counter": ruleset.SlidingWindowCounter, "log": ruleset.SlidingWindowLog,
+	} {
+		limits.add(name+"/1s", ruleset.Limit{Algorithm: algorithm, Requests: 320, WindowMicros: 1_000_000})
+		limits.add(name+"/10s", ruleset.Limit{Algorithm: algorithm, Requests: 640, WindowMicros: 10_000_000})
+		limits.add(name+"/60s", ruleset.Limit{Algorithm: algorithm, Requests: 640, WindowMicros: 60_000_000})
+	}
+	for name, limit := range limits {
+		limit.Leased, limit.Processes = true, int64(processes)
+		// A process takes a new lease when the one that it has does not suffice.
+		limit.Bound = limit.Processes * (limit.Requests/(leasesPerProcess*limit.Processes) + mostLeasedCost - 1)
+		limits[name] = limit
+	}
+	return limits
+}
+
 // IdentityOf is a client's identity in the store.
 func IdentityOf(client string) string {
 	identity := sha256.Sum256([]byte(client))
@@ -77,6 +106,6 @@ func IdentityOf(client string) string {
 func (l Limit) checkOf(client string, cost int64) limiter.Check {
 	return limiter.Check{
 		Kind: "RateLimitPolicy", Policy: "policy", Rule: "rule", Limit: l.Limit, Identity: IdentityOf(client), Cost: cost,
-		Shadow: l.Shadow, Settled: true,
+		Shadow: l.Shadow, Settled: true, Leased: l.Leased, LivePods: l.Processes,
 	}
 }

@@ -59,7 +59,7 @@ func record(t *testing.T, processes int, task Task) []Record {
 	for i := range running {
 		own := task
 		own.Process, own.Output = i, filepath.Join(folder, fmt.Sprint(i))
-		outputs[i], running[i] = own.Output, start(t, ctx, own)
+		outputs[i], running[i] = own.Output, start(ctx, t, own)
 	}
 	for _, p := range running {
 		p.await(t, saysReady)
@@ -89,7 +89,7 @@ func record(t *testing.T, processes int, task Task) []Record {
 	return records
 }
 
-func start(t *testing.T, ctx context.Context, task Task) *process {
+func start(ctx context.Context, t *testing.T, task Task) *process {
 	t.Helper()
 	text, err := json.Marshal(task)
 	if err != nil {

@@ -12,14 +12,14 @@ import (
 type Kind string
 
 const (
-	// OverAdmission: a limit admitted what its model refuses.
+	// OverAdmission is when a limit admitted what its model refuses.
 	OverAdmission Kind = "over-admission"
-	// WrongRefusal: a limit refused what its model admits.
+	// WrongRefusal is when a limit refused what its model admits.
 	WrongRefusal Kind = "wrong refusal"
-	// Misreported: a request was refused, and its model refuses it by a limit that is
-	// said to admit it.
+	// Misreported is when a limit is said to admit a refused request, and its model
+	// refuses it.
 	Misreported Kind = "misreported"
-	// Inconsistent: the record contradicts itself or another one.
+	// Inconsistent is when a record contradicts itself or another one.
 	Inconsistent Kind = "inconsistent"
 )
 

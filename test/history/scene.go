@@ -18,10 +18,35 @@ const (
 	Alone Scene = "alone"
 	// Together has each request meet three limits of different algorithms.
 	Together Scene = "together"
+	// Leased has each request meet one limit that is spent from leases.
+	Leased Scene = "leased"
 )
 
+// limits are those of a scene with so many processes.
+func (s Scene) limits(processes int) Limits {
+	if s == Leased {
+		return LeasedBy(processes)
+	}
+	return Standard()
+}
+
+const (
+	// pulse is how often requests to leased limits come in a burst.
+	pulse = time.Second
+	// burst is how long that takes.
+	burst = pulse * 2 / 5
+	// quietOneIn is how few of the requests come between the bursts: they take leases,
+	// of which most is left for the burst.
+	quietOneIn = 20
+)
+
+// rests says whether a worker makes no request now.
+func (s Scene) rests(r *rand.Rand, now time.Time) bool {
+	return s == Leased && now.UnixMicro()%pulse.Microseconds() > burst.Microseconds() && r.IntN(quietOneIn) > 0
+}
+
 // clients is how many clients share the limits at a time.
-const clients = 3
+const clients = 2
 
 // wish is a limit that a request will meet.
 type wish struct {
@@ -41,6 +66,9 @@ func (s Scene) draw(r *rand.Rand, limits Limits, names []string, now time.Time) 
 		}
 	}
 	client := fmt.Sprintf("%d/%d", now.UnixMicro()/clientsStay.Microseconds(), r.IntN(clients))
+	if s == Leased {
+		return []wish{{limit: chosen[0], client: "all", cost: 1 + r.Int64N(mostLeasedCost)}}
+	}
 	wishes := make([]wish, len(chosen))
 	for i, name := range chosen {
 		wishes[i] = wish{limit: name, client: client, cost: drawCost(r, limits[name].Requests)}
@@ -50,7 +78,7 @@ func (s Scene) draw(r *rand.Rand, limits Limits, names []string, now time.Time) 
 
 // clientsStay is how long the clients stay. Then others come, with unused limits, for
 // all processes at the same time.
-const clientsStay = 150 * time.Millisecond
+const clientsStay = 250 * time.Millisecond
 
 func sharesAlgorithm(chosen []string, name string) bool {
 	algorithm, _, _ := strings.Cut(name, "/")

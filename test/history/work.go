@@ -21,13 +21,17 @@ type Task struct {
 	// Addr is the store's.
 	Addr  string
 	Scene Scene
-	// Process numbers the processes; Seed and it make the random numbers.
-	Process int
-	Seed    uint64
+	// Processes is how many there are, and Process which of them this is. Seed and it
+	// make the random numbers.
+	Processes, Process int
+	Seed               uint64
 	// Workers is how many ask at once in this process.
 	Workers int
-	// Decisions is how many the process makes in the store before it says that it is
-	// done. It goes on until all processes are: so all work at the same time.
+	// Every is how often a worker makes a request at most; 0 is as often as it can.
+	Every time.Duration
+	// Decisions is how many the process makes before it says that it is done, those
+	// without the store not counted but for leases. It goes on until all processes are:
+	// so all work at the same time.
 	Decisions int64
 	// Output is the file of the records.
 	Output string
@@ -77,13 +81,14 @@ func Work(ctx context.Context, task Task, in io.Reader, out io.Writer) error {
 
 // work has the workers of a process work until they are stopped.
 func work(ctx context.Context, task Task, asked *limiters, stop *atomic.Bool, done func()) []*worker {
-	limits, quota := Standard(), &quota{left: task.Decisions, reached: done}
+	limits, quota := task.Scene.limits(task.Processes), &quota{left: task.Decisions, reached: done}
 	workers := make([]*worker, task.Workers)
 	var running sync.WaitGroup
 	for i := range workers {
 		workers[i] = &worker{
 			name: fmt.Sprintf("%d.%d", task.Process, i), scene: task.Scene, limits: limits, names: limits.Names(),
 			random: rand.New(rand.NewPCG(task.Seed, uint64(task.Process*1000+i))), asked: asked, quota: quota,
+			every: task.Every,
 		}
 		running.Go(func() { workers[i].run(ctx, stop, int(task.Decisions)*mostPerDecision) })
 	}

@@ -33,6 +33,7 @@ type worker struct {
 	random *rand.Rand
 	asked  *limiters
 	quota  *quota
+	every  time.Duration
 	// refused is what was refused last and may be refused from memory.
 	refused []wish
 	// held are the requests that hold places, the oldest first.
@@ -51,15 +52,23 @@ type heldPlaces struct {
 
 func (w *worker) run(ctx context.Context, stop *atomic.Bool, most int) {
 	w.released = map[int]int{}
+	wait := func() {}
+	if w.every > 0 {
+		ticker := time.NewTicker(w.every)
+		defer ticker.Stop()
+		wait = func() { <-ticker.C }
+	}
 	for len(w.records) < most && !stop.Load() && w.err == nil {
+		wait()
 		switch {
+		case w.scene.rests(w.random, time.Now()):
 		case w.random.IntN(mostHeld) < len(w.held) && w.random.IntN(releaseOneIn) == 0:
 			w.release()
 		case w.refused != nil && w.random.IntN(2) == 0:
 			w.err = w.ask(ctx, w.refused, true)
 		default:
 			wishes := w.scene.draw(w.random, w.limits, w.names, time.Now())
-			w.err = w.ask(ctx, wishes, w.random.IntN(rememberOneIn) == 0)
+			w.err = w.ask(ctx, wishes, w.scene == Leased || w.random.IntN(rememberOneIn) == 0)
 		}
 	}
 	for len(w.held) > 0 {
@@ -82,7 +91,7 @@ func (w *worker) ask(ctx context.Context, wishes []wish, remember bool) error {
 	record.At, record.Admitted = decision.StoreTime, decision.Allowed
 	record.Checks = judged(decision, wishes)
 	w.records = append(w.records, record)
-	if !record.fromMemory() {
+	if !record.fromMemory() || w.scene == Leased {
 		w.quota.take()
 	}
 	w.refused = nil

@@ -18,6 +18,9 @@ var errAdmitted = errors.New("the request was admitted; the limit is used up")
 // measureRefusal is how long it takes to refuse a request of a client that the store
 // refused less than a second ago. Once a second the store is asked again.
 func measureRefusal(ctx context.Context, s *server, seconds float64) (time.Duration, error) {
+	if err := s.empty(ctx); err != nil {
+		return 0, err
+	}
 	connected, err := connect(ctx, s.address)
 	if err != nil {
 		return 0, err
@@ -28,16 +31,40 @@ func measureRefusal(ctx context.Context, s *server, seconds float64) (time.Durat
 	if err := admitted(connected.Decide(ctx, namespace, checks)); err != nil {
 		return 0, err
 	}
+	return timed(seconds, func() error {
+		decision, err := connected.Decide(ctx, namespace, checks)
+		if err == nil && decision.Allowed {
+			return errAdmitted
+		}
+		return err
+	})
+}
+
+// measureLeased is how long a decision takes for a limit that is leased, the calls that
+// take the leases included.
+func measureLeased(ctx context.Context, s *server, seconds float64) (time.Duration, error) {
+	if err := s.empty(ctx); err != nil {
+		return 0, err
+	}
+	connected, err := connect(ctx, s.address)
+	if err != nil {
+		return 0, err
+	}
+	defer connected.Close()
+	limit := limitOf(ruleset.TokenBucket, 1_000_000_000, int64(time.Minute/time.Microsecond))
+	check := checkOf(&limit, identity(0))
+	check.Leased, check.LivePods = true, 1
+	return timed(seconds, func() error { return admitted(connected.Decide(ctx, namespace, []limiter.Check{check})) })
+}
+
+// timed is how long a call takes, over so many seconds of calls one after the other.
+func timed(seconds float64, call func() error) (time.Duration, error) {
 	began, count := time.Now(), 0
 	for time.Since(began).Seconds() < seconds {
 		const between = 1000
 		for range between {
-			decision, err := connected.Decide(ctx, namespace, checks)
-			if err != nil {
+			if err := call(); err != nil {
 				return 0, err
-			}
-			if decision.Allowed {
-				return 0, errAdmitted
 			}
 		}
 		count += between
