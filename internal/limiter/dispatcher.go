@@ -51,6 +51,8 @@ type dispatcher struct {
 	// underWay is how many requests are in calls that have not ended.
 	underWay int
 	closed   bool
+
+	timers sync.Pool
 }
 
 // opened adds a connection.
@@ -109,8 +111,8 @@ func (d *dispatcher) freeOrQueue(q *request) (free connection, busy bool, err er
 
 // await waits for a queued request's turn, and makes the call if it is its own.
 func (d *dispatcher) await(q *request) error {
-	timer := time.NewTimer(time.Until(q.deadline))
-	defer timer.Stop()
+	timer := d.timer(time.Until(q.deadline))
+	defer d.putBack(timer)
 	var over error
 	select {
 	case turn := <-q.turn:
@@ -133,6 +135,22 @@ func (d *dispatcher) await(q *request) error {
 	default:
 		return over
 	}
+}
+
+// timer returns one that fires then, used before or new: every request that waits
+// needs one, and hardly any fires.
+func (d *dispatcher) timer(after time.Duration) *time.Timer {
+	if used, ok := d.timers.Get().(*time.Timer); ok {
+		used.Reset(after)
+		return used
+	}
+	return time.NewTimer(after)
+}
+
+// putBack stops a timer. One that is stopped or reset never sends an old time.
+func (d *dispatcher) putBack(used *time.Timer) {
+	used.Stop()
+	d.timers.Put(used)
 }
 
 func (d *dispatcher) take(q *request, turn *call) error {
