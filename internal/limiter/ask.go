@@ -67,7 +67,7 @@ func (r *Redis) ask(pattern *request, parts []*part) []error {
 	errs := make([]error, len(parts))
 	current := r.layout.Load()
 	if current.only != nil {
-		errs[0] = askOne(current.only, pattern, parts, errs)
+		errs[0] = askOne(current.only, pattern, parts)
 		return errs
 	}
 	errands := make([]errand, 0, len(parts))
@@ -86,7 +86,7 @@ func (r *Redis) ask(pattern *request, parts []*part) []error {
 }
 
 // askOne asks the one node there is, which has all parts in one.
-func askOne(n *node, pattern *request, parts []*part, errs []error) error {
+func askOne(n *node, pattern *request, parts []*part) error {
 	pattern.parts = parts
 	if err := n.ask(pattern); err != nil {
 		return err

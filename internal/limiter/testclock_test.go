@@ -114,17 +114,20 @@ func (c *clockedMemory) set(_ *testing.T, now int64) { *c.at = now }
 
 func (c *clockedMemory) book() book { return c.Memory }
 
-func (c *clockedMemory) forget() { c.Memory = NewMemory(c.now, 0) }
+func (c *clockedMemory) forget() { c.Memory = newClockedMemory(c.at).Memory }
+
+func newClockedMemory(at *int64) *clockedMemory {
+	return &clockedMemory{Memory: NewMemory(func() time.Time { return time.UnixMicro(*at) }, 0), at: at}
+}
 
 // clockedLimiters are the script on a real Redis and the memory limiter.
 func clockedLimiters(t *testing.T) map[string]clocked {
 	t.Helper()
 	client := clientOf(t, redistest.Start(t))
 	at := new(int64)
-	memory := NewMemory(func() time.Time { return time.UnixMicro(*at) }, 0)
 	return map[string]clocked{
 		"redis":  newClockedRedis(t, client),
-		"memory": &clockedMemory{Memory: memory, at: at},
+		"memory": newClockedMemory(at),
 	}
 }
 

@@ -5,6 +5,7 @@ package redisconn_test
 
 import (
 	"context"
+	"errors"
 	"net"
 	"sync/atomic"
 	"testing"
@@ -120,7 +121,7 @@ func TestProcessAllGivesEachCommandItsReply(t *testing.T) {
 	first, second := redis.NewStatusCmd(t.Context(), "set", "a", "1", "ex", "60"), redis.NewStringCmd(t.Context(), "nonsense")
 	third := redis.NewStringCmd(t.Context(), "get", "a")
 	err := link.ProcessAll(t.Context(), []redis.Cmder{first, second, third})
-	if err == nil || err != second.Err() || first.Err() != nil || third.Val() != "1" {
+	if err == nil || !errors.Is(err, second.Err()) || first.Err() != nil || third.Val() != "1" {
 		t.Errorf("error %v; commands: %v, %v, %v", err, first, second, third)
 	}
 	server.Stop()
