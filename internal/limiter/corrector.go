@@ -22,6 +22,10 @@ func (r *Redis) CorrectionsLost() int64 { return r.correctionsLost.Load() }
 
 // correct has corrections sent, in this order, and does not wait for that.
 func (r *Redis) correct(namespace string, corrections []correction) {
+	if r.corrected.Load() {
+		r.correctionsLost.Add(int64(len(corrections)))
+		return
+	}
 	for _, c := range corrections {
 		c.name = r.prefix.Counter(namespace, c.identity, c.limit)
 		c.namespace = namespace
@@ -45,6 +49,20 @@ func (r *Redis) correctAll() {
 			for len(r.corrections) > 0 && time.Now().Before(until) {
 				r.sendCorrections(<-r.corrections)
 			}
+			r.corrected.Store(true)
+			r.loseCorrections()
+			return
+		}
+	}
+}
+
+// loseCorrections counts those that wait, which nobody will send any more.
+func (r *Redis) loseCorrections() {
+	for range mostCorrections {
+		select {
+		case <-r.corrections:
+			r.correctionsLost.Add(1)
+		default:
 			return
 		}
 	}

@@ -37,10 +37,12 @@ type Redis struct {
 	// corrections wait for the store. Those that find no place are lost.
 	corrections     chan correction
 	correctionsLost atomic.Int64
-	closing         chan struct{}
-	closed          sync.Once
-	correcting      sync.WaitGroup
-	running         sync.WaitGroup
+	// corrected says that no more corrections are sent: r is closed.
+	corrected  atomic.Bool
+	closing    chan struct{}
+	closed     sync.Once
+	correcting sync.WaitGroup
+	running    sync.WaitGroup
 }
 
 var _ Decider = (*Redis)(nil)
