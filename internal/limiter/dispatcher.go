@@ -84,7 +84,7 @@ func (d *dispatcher) sendOrQueue(q *request) (*call, error) {
 	case last >= 0:
 		free := d.idle[last]
 		d.idle = d.idle[:last]
-		return &call{connection: free, requests: []*request{q}}, nil
+		return callOf(free, q), nil
 	case len(d.queue) >= mostWaiting:
 		return nil, errCrowded
 	}
