@@ -40,8 +40,8 @@ var _ Decider = (*Memory)(nil)
 
 type counterName struct{ namespace, identity, limit string }
 
-// NewMemory returns an empty limiter. A nil now is this machine's time as it goes on
-// from now, whatever its clock is set to, and a maxKeys below
+// NewMemory returns an empty limiter. Its clock must not step back: a nil now is this
+// machine's time as it goes on from now, whatever its clock is set to. A maxKeys below
 // 1 is DefaultMemoryKeys.
 func NewMemory(now func() time.Time, maxKeys int) *Memory {
 	if now == nil {
@@ -59,6 +59,7 @@ func NewMemory(now func() time.Time, maxKeys int) *Memory {
 		// Together they keep exactly maxKeys.
 		m.shards[i].most = (maxKeys + i) / count
 		m.shards[i].counters = make(map[counterName]*counter)
+		m.shards[i].expiry.lingers = lingers
 	}
 	return m
 }

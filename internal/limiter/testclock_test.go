@@ -114,17 +114,26 @@ func (c *clockedMemory) set(_ *testing.T, now int64) { *c.at = now }
 
 func (c *clockedMemory) book() book { return c.Memory }
 
-func (c *clockedMemory) forget() { c.Memory = NewMemory(c.now, 0) }
+func (c *clockedMemory) forget() { c.Memory = newClockedMemory(c.at).Memory }
+
+// newClockedMemory keeps counters for an hour after they are unused, as clocked Redis
+// does: a test's clock steps back by more than those of machines do.
+func newClockedMemory(at *int64) *clockedMemory {
+	memory := NewMemory(func() time.Time { return time.UnixMicro(*at) }, 0)
+	for i := range memory.shards {
+		memory.shards[i].expiry.lingers = time.Hour.Microseconds()
+	}
+	return &clockedMemory{Memory: memory, at: at}
+}
 
 // clockedLimiters are the script on a real Redis and the memory limiter.
 func clockedLimiters(t *testing.T) map[string]clocked {
 	t.Helper()
 	client := clientOf(t, redistest.Start(t))
 	at := new(int64)
-	memory := NewMemory(func() time.Time { return time.UnixMicro(*at) }, 0)
 	return map[string]clocked{
 		"redis":  newClockedRedis(t, client),
-		"memory": &clockedMemory{Memory: memory, at: at},
+		"memory": newClockedMemory(at),
 	}
 }
 
