@@ -54,9 +54,7 @@ const lengths = 64
 // counter that was charged meanwhile stays where it is, and is filed anew when its
 // turn comes. So each is looked at no more often than it is charged.
 type expiry struct {
-	// lingers is how long counters stay after they are unused, in microseconds.
-	lingers int64
-	queues  [lengths]queue
+	queues [lengths]queue
 	// waiting has a bit for each queue that is not empty.
 	waiting uint64
 	// next is when the first counter is due, or earlier.
@@ -82,10 +80,9 @@ func lengthFor(span int64) int {
 	return min(number, lengths-1)
 }
 
-// file has a counter looked at once its state, as it is now, has been unused for long
-// enough.
+// file has a counter looked at once its state is unused, as it is now.
 func (e *expiry) file(c *counter, now int64) {
-	number := lengthFor(c.state.until + e.lingers - now + 1)
+	number := lengthFor(c.state.until - now + 1)
 	c.due = now + length(number)
 	if e.waiting == 0 || c.due < e.next {
 		e.next = c.due

@@ -59,7 +59,6 @@ func NewMemory(now func() time.Time, maxKeys int) *Memory {
 		// Together they keep exactly maxKeys.
 		m.shards[i].most = (maxKeys + i) / count
 		m.shards[i].counters = make(map[counterName]*counter)
-		m.shards[i].expiry.lingers = lingers
 	}
 	return m
 }

@@ -6,7 +6,6 @@ package limiter
 import (
 	"slices"
 	"sync"
-	"time"
 )
 
 const (
@@ -19,9 +18,6 @@ const (
 	loggedPerKey = 16
 	// heldPerKey is how many places of a Concurrency limit weigh as much as that.
 	heldPerKey = 4
-	// lingers is how long counters stay after they are unused, in microseconds, as those
-	// in Redis do: a clock that steps back by less finds them.
-	lingers = int64(time.Second / time.Microsecond)
 	// spacious is how much larger than its log a slice may be.
 	spacious = 4
 )
@@ -67,7 +63,7 @@ func (s *shard) tend(now int64) {
 		if due == nil {
 			break
 		}
-		if due.state.until+s.expiry.lingers < now {
+		if due.state.until < now {
 			s.remove(due)
 			continue
 		}

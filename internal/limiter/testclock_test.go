@@ -116,14 +116,8 @@ func (c *clockedMemory) book() book { return c.Memory }
 
 func (c *clockedMemory) forget() { c.Memory = newClockedMemory(c.at).Memory }
 
-// newClockedMemory keeps counters for an hour after they are unused, as clocked Redis
-// does: a test's clock steps back by more than those of machines do.
 func newClockedMemory(at *int64) *clockedMemory {
-	memory := NewMemory(func() time.Time { return time.UnixMicro(*at) }, 0)
-	for i := range memory.shards {
-		memory.shards[i].expiry.lingers = time.Hour.Microseconds()
-	}
-	return &clockedMemory{Memory: memory, at: at}
+	return &clockedMemory{Memory: NewMemory(func() time.Time { return time.UnixMicro(*at) }, 0), at: at}
 }
 
 // clockedLimiters are the script on a real Redis and the memory limiter.
