@@ -19,6 +19,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/penstock-dev/penstock/internal/limiter"
 	"github.com/penstock-dev/penstock/internal/ruleset"
@@ -48,7 +49,7 @@ func TestChecksAreComplete(t *testing.T) {
 		Kind: "RateLimitPolicy", Policy: "web", Rule: "all", Limit: &policy.Rules[0].Limits[0], Identity: got[0].Identity, Cost: 1,
 		OnStoreFailure: ruleset.FailLocal, LoosenessMilli: 1500, LivePods: 3,
 	}}
-	if diff := cmp.Diff(want, got); diff != "" {
+	if diff := cmp.Diff(want, got, cmpopts.IgnoreUnexported(limiter.Check{})); diff != "" {
 		t.Errorf("checks (-want +got):\n%s", diff)
 	}
 }
