@@ -82,7 +82,7 @@ func (d *dispatcher) do(q *request) error {
 		d.release(free, false)
 		return d.await(q)
 	default:
-		d.make(&call{connection: free, requests: []*request{q}})
+		d.make(callOf(free, q))
 		return q.err
 	}
 }
