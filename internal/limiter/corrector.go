@@ -25,11 +25,25 @@ func (r *Redis) correct(namespace string, corrections []correction) {
 	for _, c := range corrections {
 		c.name = r.prefix.Counter(namespace, c.identity, c.limit)
 		c.namespace = namespace
-		select {
-		case r.corrections <- c:
-		default:
+		if !r.take(c) {
 			r.correctionsLost.Add(1)
 		}
+	}
+}
+
+// take has a correction wait for its turn, unless there is no place or nobody sends
+// any more: the request that it is of may outlive the limiter.
+func (r *Redis) take(c correction) bool {
+	select {
+	case <-r.closing:
+		return false
+	default:
+	}
+	select {
+	case r.corrections <- c:
+		return true
+	default:
+		return false
 	}
 }
 
@@ -45,6 +59,7 @@ func (r *Redis) correctAll() {
 			for len(r.corrections) > 0 && time.Now().Before(until) {
 				r.sendCorrections(<-r.corrections)
 			}
+			r.correctionsLost.Add(int64(len(r.corrections)))
 			return
 		}
 	}
