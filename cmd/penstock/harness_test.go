@@ -75,7 +75,7 @@ func startRunAt(t *testing.T, spec, store, upstream string, more ...string) *run
 	ended, printed := make(chan int, 1), &output{want: listening, found: make(chan []string, 1)}
 	found := printed.found
 	go func() {
-		arguments := []string{"run", "--policy", file, "--upstream", upstream, "--listen", "127.0.0.1:0", "--admin", "127.0.0.1:0", "--store", store}
+		arguments := []string{"run", "--policy", file, "--upstream", upstream, "--listen", "127.0.0.1:0", "--admin", "127.0.0.1:0", "--store", store, "--store-timeout", "5s"}
 		ended <- execute(ctx, append(arguments, more...), printed, io.Discard)
 	}()
 	stop := sync.OnceFunc(func() {

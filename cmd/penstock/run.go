@@ -112,6 +112,9 @@ func run(ctx context.Context, flags *runFlags, stdout, stderr io.Writer) error {
 		return err
 	}
 	metrics := proxy.NewMetrics()
+	if err := metrics.WatchCorrectionsLost(counts.lost); err != nil {
+		return fmt.Errorf("register metrics: %w", err)
+	}
 	server, err := proxy.New(
 		[]proxy.Port{{Listen: []string{flags.listen}, AppPort: port, Upstream: flags.upstream}},
 		counts.decider(metrics),

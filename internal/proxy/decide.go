@@ -5,6 +5,7 @@ package proxy
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"github.com/penstock-dev/penstock/internal/limiter"
@@ -84,6 +85,26 @@ func (m *Metrics) countDecision(decision *limiter.Decision) {
 			continue
 		}
 		m.countOutcome(state.Kind, state.Policy, state.Rule, outcomeOf(state))
+	}
+	m.countNearLimit(decision)
+}
+
+// countNearLimit counts each rule once of which an admitted request leaves less than
+// a tenth. Shares of a limit, which a process counts by itself, say nothing of that.
+func (m *Metrics) countNearLimit(decision *limiter.Decision) {
+	if !decision.Allowed {
+		return
+	}
+	near := func(state *limiter.LimitState) bool {
+		return !state.Shadow && state.Source == limiter.Store && state.Remaining < (state.Burst+9)/10
+	}
+	for i := range decision.Limits {
+		state := &decision.Limits[i]
+		if near(state) && !slices.ContainsFunc(decision.Limits[:i], func(before limiter.LimitState) bool {
+			return near(&before) && before.Rule == state.Rule && before.Policy == state.Policy && before.Kind == state.Kind
+		}) {
+			m.nearLimit.WithLabelValues(policyLabel(state.Kind, state.Policy), state.Rule).Inc()
+		}
 	}
 }
 

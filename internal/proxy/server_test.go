@@ -218,6 +218,7 @@ func TestMetricsNameNoClient(t *testing.T) {
 	send(t, http.MethodGet, f.url+"/secret-path", http.Header{"X-Api-Key": {"secret-key"}}, nil)
 	for name, want := range map[string]string{
 		`penstock_decisions_total{outcome="allowed",policy="web",rule="all"}`: "1",
+		`penstock_near_limit_total{policy="web",rule="all"}`:                  "",
 		`penstock_ruleset_info{revision="b3f1c0a9d2e4"}`:                      "1",
 		"penstock_decision_seconds_count":                                     "1", "penstock_request_seconds_count": "1", "penstock_breaker_open": "0", "penstock_no_rules_total": "0",
 	} {
