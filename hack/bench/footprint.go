@@ -11,6 +11,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/penstock-dev/penstock/internal/keys"
 	"github.com/penstock-dev/penstock/internal/limiter"
 	"github.com/penstock-dev/penstock/internal/ruleset"
 )
@@ -44,10 +45,11 @@ type kept struct {
 }
 
 func keptKinds() []kept {
+	// No key may expire while others are written.
 	const hour = int64(time.Hour / time.Microsecond)
 	return []kept{
-		{"TokenBucket, integer state", limitOf(ruleset.TokenBucket, 1000, hour), 140},
-		{"TokenBucket, other state", limitOf(ruleset.TokenBucket, 1009, hour), 180},
+		{"TokenBucket, integer state", limitOf(ruleset.TokenBucket, 1, hour), 140},
+		{"TokenBucket, other state", limitOf(ruleset.TokenBucket, 1009, 1000*hour), 180},
 		{"FixedWindow", limitOf(ruleset.FixedWindow, 1000, hour), 140},
 		{"SlidingWindowCounter", limitOf(ruleset.SlidingWindowCounter, 1000, hour), 180},
 		{"SlidingWindowLog of one request", limitOf(ruleset.SlidingWindowLog, 1000, hour), 0},
@@ -55,8 +57,8 @@ func keptKinds() []kept {
 	}
 }
 
-func measureFootprints(ctx context.Context, s *server, keys int, progress io.Writer) ([]footprint, error) {
-	if keys == 0 {
+func measureFootprints(ctx context.Context, s *server, count int, progress io.Writer) ([]footprint, error) {
+	if count == 0 {
 		return nil, nil
 	}
 	connected, err := connect(ctx, s.address)
@@ -66,34 +68,44 @@ func measureFootprints(ctx context.Context, s *server, keys int, progress io.Wri
 	defer connected.Close()
 	var found []footprint
 	for _, kind := range keptKinds() {
-		fmt.Fprintf(progress, "memory of %d keys: %s\n", keys, kind.name)
-		each, count, err := bytesPerKey(ctx, s, connected, &kind.limit, 1, keys)
+		fmt.Fprintf(progress, "memory of %d keys: %s\n", count, kind.name)
+		each, made, err := bytesPerKey(ctx, s, connected, &kind.limit, count)
 		if err != nil {
 			return nil, err
 		}
-		found = append(found, footprint{name: kind.name, keys: count, bytes: each, target: kind.target})
+		found = append(found, footprint{name: kind.name, keys: made, bytes: each, target: kind.target})
 	}
-	entry, err := bytesPerEntry(ctx, s, connected, max(1, keys/longestLog))
+	entry, err := bytesPerEntry(ctx, s, connected)
 	if err != nil {
 		return nil, err
 	}
 	return append(found, footprint{name: "SlidingWindowLog, an entry beyond 128", bytes: entry, target: 12, entry: true}), nil
 }
 
-// bytesPerEntry compares long logs with short ones.
-func bytesPerEntry(ctx context.Context, s *server, l *limiter.Redis, keys int) (float64, error) {
+// bytesPerEntry compares a long log with a short one.
+func bytesPerEntry(ctx context.Context, s *server, l *limiter.Redis) (float64, error) {
 	limit := limitOf(ruleset.SlidingWindowLog, longestLog, int64(time.Hour/time.Microsecond))
-	short, _, err := bytesPerKey(ctx, s, l, &limit, packed, keys)
-	if err != nil {
-		return 0, err
+	var took [2]int64
+	for i, entries := range []int64{packed, longestLog} {
+		if err := s.empty(ctx); err != nil {
+			return 0, err
+		}
+		if err := fill(ctx, l, &limit, entries, 1); err != nil {
+			return 0, fmt.Errorf("fill a log: %w", err)
+		}
+		var err error
+		name := keys.Prefix(keys.DefaultPrefix).Counter(namespace, identity(0), limit.Key)
+		// All entries are looked at, not a sample.
+		if took[i], err = s.client.MemoryUsage(ctx, name, 0).Result(); err != nil {
+			return 0, fmt.Errorf("ask Redis what a log takes: %w", err)
+		}
 	}
-	long, _, err := bytesPerKey(ctx, s, l, &limit, longestLog, keys)
-	return (long - short) / (longestLog - packed), err
+	return float64(took[1]-took[0]) / (longestLog - packed), nil
 }
 
 // bytesPerKey charges a limit for so many clients, and says what each key takes and
 // how many there are.
-func bytesPerKey(ctx context.Context, s *server, l *limiter.Redis, limit *ruleset.Limit, cost int64, keys int) (float64, int64, error) {
+func bytesPerKey(ctx context.Context, s *server, l *limiter.Redis, limit *ruleset.Limit, wanted int) (float64, int64, error) {
 	if err := s.empty(ctx); err != nil {
 		return 0, 0, err
 	}
@@ -101,7 +113,7 @@ func bytesPerKey(ctx context.Context, s *server, l *limiter.Redis, limit *rulese
 	if err != nil {
 		return 0, 0, err
 	}
-	if err := fill(ctx, l, limit, cost, keys); err != nil {
+	if err := fill(ctx, l, limit, 1, wanted); err != nil {
 		return 0, 0, fmt.Errorf("fill Redis with keys: %w", err)
 	}
 	after, err := s.memory(ctx)
@@ -115,7 +127,7 @@ func bytesPerKey(ctx context.Context, s *server, l *limiter.Redis, limit *rulese
 	return float64(after-before) / float64(max(count, 1)), count, nil
 }
 
-func fill(ctx context.Context, l *limiter.Redis, limit *ruleset.Limit, cost int64, keys int) error {
+func fill(ctx context.Context, l *limiter.Redis, limit *ruleset.Limit, cost int64, wanted int) error {
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
 	var next atomic.Int64
@@ -124,7 +136,7 @@ func fill(ctx context.Context, l *limiter.Redis, limit *ruleset.Limit, cost int6
 		running.Go(func() {
 			for ctx.Err() == nil {
 				client := next.Add(1) - 1
-				if client >= int64(keys) {
+				if client >= int64(wanted) {
 					return
 				}
 				check := checkOf(limit, identity(int(client)))

@@ -15,21 +15,21 @@ import (
 
 // machine is where it was measured: nothing that names it.
 type machine struct {
-	processor, kernel, redis, golang, cores, date string
-	count                                         int
+	processor, kernel, redis, allocator, golang, cores, date string
+	count                                                    int
 	// others is how much of all cores other processes took while it was measured,
 	// in percent.
 	others float64
 }
 
 func describeMachine(ctx context.Context, s *server, cores string, others float64) (machine, error) {
-	text, err := s.client.InfoMap(ctx, "server").Result()
+	text, err := s.client.InfoMap(ctx, "server", "memory").Result()
 	if err != nil {
 		return machine{}, fmt.Errorf("ask Redis for its version: %w", err)
 	}
 	return machine{
 		processor: fieldOf("/proc/cpuinfo", "model name"), kernel: kernelVersion(),
-		redis: text["Server"]["redis_version"], golang: runtime.Version(),
+		redis: text["Server"]["redis_version"], allocator: text["Memory"]["mem_allocator"], golang: runtime.Version(),
 		cores: cores, others: others, count: coreCount(), date: time.Now().UTC().Format(time.DateOnly),
 	}, nil
 }

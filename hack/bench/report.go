@@ -21,8 +21,8 @@ const (
 func (f *findings) markdown() string {
 	var b strings.Builder
 	m := f.machine
-	fmt.Fprintf(&b, "Measured on %s: %s, %d cores, %s, Redis %s, %s. %s; other processes took %.0f %% of the machine meanwhile.\n\n",
-		m.date, m.processor, m.count, m.kernel, m.redis, m.golang, m.cores, m.others)
+	fmt.Fprintf(&b, "Measured on %s: %s, %d cores, %s, Redis %s with %s, %s. %s; other processes took %.0f %% of the machine meanwhile.\n\n",
+		m.date, m.processor, m.count, m.kernel, m.redis, m.allocator, m.golang, m.cores, m.others)
 	b.WriteString("| limiter | callers | checks/s | Redis CPU µs/check | client CPU µs/check | p50 µs | p99 µs | checks per call |\n")
 	b.WriteString("|---|--:|--:|--:|--:|--:|--:|--:|\n")
 	for _, r := range f.rows {

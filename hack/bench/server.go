@@ -179,17 +179,46 @@ func (s *server) usage(ctx context.Context) (usage, error) {
 	return used, nil
 }
 
-// memory is how many bytes Redis has allocated for its data.
+// memory is how many bytes Redis has allocated for keys: what they hold, and the hash
+// tables. The buffers of clients come and go, and are not among them.
 func (s *server) memory(ctx context.Context) (int64, error) {
-	text, err := s.client.InfoMap(ctx, "memory").Result()
+	reply, err := s.client.Do(ctx, "MEMORY", "STATS").Result()
 	if err != nil {
 		return 0, fmt.Errorf("ask Redis for its memory: %w", err)
 	}
-	bytes, err := strconv.ParseInt(text["Memory"]["used_memory"], 10, 64)
-	if err != nil {
-		return 0, fmt.Errorf("read used_memory of Redis: %w", err)
-	}
+	bytes := int64(0)
+	walkFields(reply, func(name string, value any) {
+		if count, ok := value.(int64); ok && countedFields[name] {
+			bytes += count
+		}
+	})
 	return bytes, nil
+}
+
+// countedFields are those of MEMORY STATS that are about keys.
+var countedFields = map[string]bool{
+	"dataset.bytes": true, "overhead.hashtable.main": true, "overhead.hashtable.expires": true,
+}
+
+// walkFields visits all fields of a reply, also those of fields. How they come depends
+// on the version of the protocol.
+func walkFields(reply any, visit func(name string, value any)) {
+	visitField := func(name, value any) {
+		if text, ok := name.(string); ok {
+			visit(text, value)
+		}
+		walkFields(value, visit)
+	}
+	switch fields := reply.(type) {
+	case map[any]any:
+		for name, value := range fields {
+			visitField(name, value)
+		}
+	case []any:
+		for i := 0; i+1 < len(fields); i += 2 {
+			visitField(fields[i], fields[i+1])
+		}
+	}
 }
 
 // empty drops all keys.
