@@ -14,6 +14,7 @@ import (
 const (
 	outcomeAllowed      = "allowed"
 	outcomeDenied       = "denied"
+	outcomeShadowDenied = "shadow_denied"
 	outcomeLocalAllowed = "local_allowed"
 	outcomeLocalDenied  = "local_denied"
 	outcomeStoreAllowed = "store_allowed"
