@@ -6,6 +6,7 @@ package limiter
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -266,6 +267,64 @@ func TestCountersWaitLongEnough(t *testing.T) {
 			r.Errorf("a span of %d waits for %d, and %d would do", span, wait, length(number-1))
 		}
 	})
+}
+
+// TestWhoMakesRoom has a full memory of three meet a fourth client.
+func TestWhoMakesRoom(t *testing.T) {
+	t.Parallel()
+	type charged struct {
+		client string
+		after  time.Duration
+		window time.Duration
+	}
+	tests := map[string]struct {
+		charges []charged
+		want    string
+	}{
+		"the one unused first": {
+			charges: []charged{{"a", 0, 3 * time.Hour}, {"b", 0, time.Hour}, {"c", 0, 2 * time.Hour}, {"d", 0, 4 * time.Hour}}, want: "b",
+		},
+		"of a long window, which began long ago": {
+			charges: []charged{{"a", 0, 14 * time.Hour}, {"b", 12 * time.Hour, 4 * time.Hour}, {"c", 0, 4 * time.Hour}, {"d", 0, 4 * time.Hour}}, want: "a",
+		},
+		"not the one that was charged again": {
+			charges: []charged{{"a", 0, time.Hour}, {"b", 0, 90 * time.Minute}, {"c", 0, 4 * time.Hour}, {"a", 50 * time.Minute, time.Hour}, {"a", time.Minute, time.Hour}, {"d", 0, 4 * time.Hour}}, want: "b",
+		},
+		"not the one that comes, if it is unused first": {
+			charges: []charged{{"a", 0, 3 * time.Hour}, {"b", 0, 2 * time.Hour}, {"c", 0, 3 * time.Hour}, {"d", 0, time.Second}}, want: "b",
+		},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			now := time.UnixMicro(present)
+			limiter := NewMemory(func() time.Time { return now }, 3)
+			names := map[counterName]string{}
+			for _, c := range tc.charges {
+				now = now.Add(c.after)
+				check := slidingWindowLogOf(c.client, 9, c.window)
+				names[nameOf("shop", &check)] = c.client
+				decide(t, limiter, check)
+			}
+			for name := range limiter.shards[0].counters {
+				delete(names, name)
+			}
+			if len(names) != 1 || slices.Collect(maps.Values(names))[0] != tc.want {
+				t.Errorf("%v were forgotten, want %s", names, tc.want)
+			}
+		})
+	}
+}
+
+// TestLengthsFitTheirOwn looks up each length, and one microsecond more.
+func TestLengthsFitTheirOwn(t *testing.T) {
+	t.Parallel()
+	for number := range lengths {
+		next := min(number+1, lengths-1)
+		if own, more := lengthFor(length(number)), lengthFor(length(number)+1); own != number || more != next {
+			t.Errorf("%d µs have length %d and one more %d, want %d and %d", length(number), own, more, number, next)
+		}
+	}
 }
 
 // TestABoundedMemoryAdmitsNoMore compares one with little room, and so with counters
