@@ -387,3 +387,64 @@ func TestABurstIsDecidedByTheStore(t *testing.T) {
 		t.Errorf("%d admitted, %d undecided of %d requests, want %d and none", admitted.Load(), undecided.Load(), sidecars*requests, limit)
 	}
 }
+
+// TestCallsShareWhatWaits has the next call leave something to those under way, so
+// that the store is never without work.
+func TestCallsShareWhatWaits(t *testing.T) {
+	t.Parallel()
+	tests := map[string]struct{ waiting, underWay, open, want int }{
+		"nothing is under way":           {waiting: 10, underWay: 0, open: 2, want: 10},
+		"a small call is under way":      {waiting: 61, underWay: 1, open: 2, want: 31},
+		"a large call is under way":      {waiting: 10, underWay: 30, open: 2, want: 10},
+		"one waits":                      {waiting: 1, underWay: 1, open: 2, want: 1},
+		"nobody waits":                   {waiting: 0, underWay: 1, open: 2, want: 0},
+		"more wait than two calls take":  {waiting: 200, underWay: 64, open: 2, want: 64},
+		"the other connections are lost": {waiting: 10, underWay: 0, open: 1, want: 10},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			d := dispatcher{open: tc.open, underWay: tc.underWay}
+			for range tc.waiting {
+				d.queue = append(d.queue, &request{
+					ctx: t.Context(), parts: []*part{{names: []string{"a"}}}, deadline: time.Now().Add(time.Hour), queued: true,
+				})
+			}
+			if got := len(d.nextRequests()); got != tc.want {
+				t.Errorf("the next call has %d requests, want %d", got, tc.want)
+			}
+			if left := len(d.queue); left != tc.waiting-tc.want {
+				t.Errorf("%d are left, want %d", left, tc.waiting-tc.want)
+			}
+		})
+	}
+}
+
+// TestNothingIsUnderWayAtTheEnd counts right through answers, failures and leavers.
+func TestNothingIsUnderWayAtTheEnd(t *testing.T) {
+	t.Parallel()
+	server := redistest.Start(t)
+	between := startRelay(t, server.Addr())
+	limiter := newRedis(t, sidecarOptions(t, between.listener.Addr().String()), patience)
+	warm(t, limiter)
+	awaitConnections(t, limiter)
+	var running sync.WaitGroup
+	for i := range 64 {
+		ctx, leave := context.WithCancel(t.Context())
+		defer leave()
+		running.Go(func() {
+			for range 20 {
+				_, _ = limiter.Decide(ctx, "shop", []Check{fixedWindowOf(fmt.Sprint(i), 1_000_000, ages)})
+			}
+		})
+		if i%16 == 15 {
+			between.cutting.Store(3)
+			leave()
+		}
+	}
+	running.Wait()
+	awaitConnections(t, limiter)
+	if left := limiter.only().dispatcher.underWay; left != 0 {
+		t.Errorf("%d requests are under way, want none", left)
+	}
+}

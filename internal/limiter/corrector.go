@@ -75,14 +75,16 @@ func (r *Redis) sendCorrections(first correction) {
 	for len(r.corrections) > 0 && len(corrections) < checksPerCall {
 		corrections = append(corrections, <-r.corrections)
 	}
-	parts := r.splitCorrections(corrections)
+	q := r.newQuestion(context.Background(), time.Now(), first.namespace)
+	q.splitCorrections(r.layout.Load().isCluster(), corrections)
+	r.ask(q)
 	lost := 0
-	for i, err := range r.ask(r.newRequest(context.Background(), time.Now(), first.namespace), parts) {
-		if err != nil {
-			lost += len(parts[i].names)
+	for i, p := range q.parts {
+		if q.errs[i] != nil {
+			lost += len(p.names)
 			continue
 		}
-		lost += parts[i].undone
+		lost += p.undone
 	}
 	r.correctionsLost.Add(int64(lost))
 }

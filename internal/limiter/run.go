@@ -39,19 +39,8 @@ type run struct {
 	keys  int
 	reply []int64
 	err   error
-}
 
-// assign adds a part to the run that it fits, or to one of its own.
-func assign(runs []*run, p *part) []*run {
-	if !p.alone && !p.asking {
-		for i := len(runs) - 1; i >= 0; i-- {
-			if first := runs[i].parts[0]; first.slot == p.slot && !first.alone && !first.asking {
-				runs[i].parts = append(runs[i].parts, p)
-				return runs
-			}
-		}
-	}
-	return append(runs, &run{parts: []*part{p}})
+	roomParts [1]*part
 }
 
 // asking says that the node is to be told to answer.
@@ -59,16 +48,21 @@ func (r *run) asking() bool { return r.parts[0].asking }
 
 func (r *run) corrects() bool { return len(r.parts[0].corrections) > 0 }
 
+// wordsAboutChecks is for how many words besides counters there is room at first.
+const wordsAboutChecks = 16
+
 // prepare writes down what the script is told, also whether the node's clock is known
 // to be behind itself.
 func (r *run) prepare(behind bool) {
 	for _, p := range r.parts {
 		r.keys += len(p.names)
 	}
-	r.words = make([]any, scriptWords, scriptWords+2*len(r.parts)+10*r.keys)
+	// Mostly all parts have the same checks, which are told once.
+	r.words = make([]any, scriptWords, scriptWords+r.keys+wordsAboutChecks)
 	for _, p := range r.parts {
-		for _, name := range p.names {
-			r.words = append(r.words, name)
+		for i := range p.names {
+			// A pointer, since a string would be copied to become a word.
+			r.words = append(r.words, &p.names[i])
 		}
 	}
 	if r.corrects() {
