@@ -51,7 +51,17 @@ images: ## Build the container images into bin/images, without Docker.
 .PHONY: test
 test: controlplane redis-server ## Run every test but the real-cluster ones.
 	go -C hack/images test ./...
+	go -C hack/bench test ./...
 	go run ./hack/testrun $(TEST_PACKAGES)
+
+# What go test -v says besides what tests print.
+GO_TEST_NOISE := ^=== |^ *--- PASS|\[rapid\] (OK|draw)
+
+.PHONY: test-limiter
+test-limiter: redis-server ## Compare every algorithm on every kind of store with exact models, and histories of many processes.
+	go test -count=1 -v -timeout 50m -run '^TestStoresAgreeWithTheModel$$' ./internal/limiter \
+		-rapid.checks=1300 -limiter.steps=26 | grep -vE '$(GO_TEST_NOISE)'
+	go test -count=1 -v -timeout 30m ./test/history -history.decisions=50000 | grep -vE '$(GO_TEST_NOISE)'
 
 .PHONY: e2e
 e2e: ## Run the tests on a real cluster: the local one, or E2E_KUBECONFIG with E2E_IMAGES.
@@ -61,9 +71,17 @@ e2e: ## Run the tests on a real cluster: the local one, or E2E_KUBECONFIG with E
 mutate: controlplane redis-server ## Seed faults one at a time and show which test catches each.
 	go run ./hack/mutate
 
+.PHONY: test-faults
+test-faults: redis-server ## Show what the limiter does in each fault of its store, beside what is expected.
+	go test -C test/faults -count=1 -timeout=10m
+
 .PHONY: bench
 bench: redis-server ## Run the benchmarks, each beside what a user would run instead.
 	go test -run='^$$' -bench=. -benchmem ./internal/...
+
+.PHONY: bench-limiter
+bench-limiter: redis-server ## Measure the limiter beside libraries, about 5 minutes (BENCH_FLAGS="-markdown ../../docs/performance.md").
+	go -C hack/bench run . $(BENCH_FLAGS)
 
 .PHONY: lint
 lint: bin/golangci-lint ## Run the linters.

@@ -17,9 +17,11 @@ import (
 
 // Keys of the Secrets that a RateLimitStore names.
 const (
-	usernameKey = "username"
-	passwordKey = "password"
-	caKey       = "ca.crt"
+	usernameKey    = "username"
+	passwordKey    = "password"
+	caKey          = "ca.crt"
+	certificateKey = corev1.TLSCertKey
+	privateKeyKey  = corev1.TLSPrivateKeyKey
 )
 
 // secretError says that a Secret which a store names cannot be used.
@@ -32,21 +34,35 @@ type settingsReader struct {
 	namespace string
 }
 
-// operator is how the operator itself reaches a store.
-func (r settingsReader) operator(ctx context.Context, store *v1alpha1.RateLimitStore) (redisconn.Settings, error) {
-	return r.settings(ctx, store, store.Spec.Credentials)
+// login is as whom a store is used: by a user or a certificate, or both.
+type login struct {
+	credentials *v1alpha1.Credentials
+	certificate *v1alpha1.SecretReference
 }
 
-// sidecar is how sidecars reach a store: with a user of their own, never with the
-// operator's.
+// operator is how the operator itself reaches a store.
+func (r settingsReader) operator(ctx context.Context, store *v1alpha1.RateLimitStore) (redisconn.Settings, error) {
+	own := login{credentials: store.Spec.Credentials}
+	if store.Spec.TLS != nil {
+		own.certificate = store.Spec.TLS.ClientCertificateSecretRef
+	}
+	return r.settings(ctx, store, own)
+}
+
+// sidecar is how sidecars reach a store: with a user and a certificate of their
+// own, never with the operator's.
 func (r settingsReader) sidecar(ctx context.Context, store *v1alpha1.RateLimitStore) (redisconn.Settings, error) {
 	if store.Spec.SidecarCredentials == nil {
 		return redisconn.Settings{}, fmt.Errorf("store %q has no spec.sidecarCredentials: sidecars never get the operator's; name a Secret for them", store.Name)
 	}
-	return r.settings(ctx, store, store.Spec.SidecarCredentials)
+	theirs := login{credentials: store.Spec.SidecarCredentials}
+	if store.Spec.TLS != nil {
+		theirs.certificate = store.Spec.TLS.SidecarCertificateSecretRef
+	}
+	return r.settings(ctx, store, theirs)
 }
 
-func (r settingsReader) settings(ctx context.Context, store *v1alpha1.RateLimitStore, credentials *v1alpha1.Credentials) (redisconn.Settings, error) {
+func (r settingsReader) settings(ctx context.Context, store *v1alpha1.RateLimitStore, as login) (redisconn.Settings, error) {
 	spec := &store.Spec
 	settings := redisconn.Settings{Mode: string(spec.Mode), Addresses: spec.Addresses, KeyPrefix: spec.KeyPrefix}
 	if spec.Database != nil {
@@ -55,29 +71,76 @@ func (r settingsReader) settings(ctx context.Context, store *v1alpha1.RateLimitS
 	if err := readTimeouts(spec.Timeouts, &settings); err != nil {
 		return redisconn.Settings{}, fmt.Errorf("settings of store %q: %w", store.Name, err)
 	}
-	if credentials != nil {
-		secret, err := r.secret(ctx, store, credentials.SecretRef.Name)
+	var err error
+	if settings.Username, settings.Password, err = r.user(ctx, store, as.credentials); err != nil {
+		return redisconn.Settings{}, err
+	}
+	if spec.Sentinel != nil {
+		settings.MasterName = spec.Sentinel.MasterName
+		// Whoever needs the master has to ask the sentinels: this user is everybody's.
+		settings.SentinelUsername, settings.SentinelPassword, err = r.user(ctx, store, spec.Sentinel.Credentials)
 		if err != nil {
 			return redisconn.Settings{}, err
 		}
-		settings.Username, settings.Password = string(secret.Data[usernameKey]), string(secret.Data[passwordKey])
 	}
-	if spec.TLS != nil {
-		settings.TLS = &redisconn.TLS{ServerName: spec.TLS.ServerName}
-		if spec.TLS.CASecretRef != nil {
-			secret, err := r.secret(ctx, store, spec.TLS.CASecretRef.Name)
-			if err != nil {
-				return redisconn.Settings{}, err
-			}
-			if settings.TLS.CA = secret.Data[caKey]; len(settings.TLS.CA) == 0 {
-				return redisconn.Settings{}, secretError{fmt.Errorf("secret %s/%s of store %q has no key %s", r.namespace, secret.Name, store.Name, caKey)}
-			}
-		}
+	if settings.TLS, err = r.tls(ctx, store, as.certificate); err != nil {
+		return redisconn.Settings{}, err
 	}
 	if err := settings.Validate(); err != nil {
 		return redisconn.Settings{}, secretError{fmt.Errorf("settings of store %q: %w", store.Name, err)}
 	}
 	return settings, nil
+}
+
+// user reads a user name and a password; both are empty without credentials.
+func (r settingsReader) user(ctx context.Context, store *v1alpha1.RateLimitStore, credentials *v1alpha1.Credentials) (name, password string, err error) {
+	if credentials == nil {
+		return "", "", nil
+	}
+	secret, err := r.secret(ctx, store, credentials.SecretRef.Name)
+	if err != nil {
+		return "", "", err
+	}
+	return string(secret.Data[usernameKey]), string(secret.Data[passwordKey]), nil
+}
+
+// tls reads certificates; it is nil where the store is used in clear text.
+func (r settingsReader) tls(ctx context.Context, store *v1alpha1.RateLimitStore, certificate *v1alpha1.SecretReference) (*redisconn.TLS, error) {
+	spec := store.Spec.TLS
+	if spec == nil {
+		return nil, nil
+	}
+	secured := &redisconn.TLS{ServerName: spec.ServerName}
+	if spec.CASecretRef != nil {
+		found, err := r.contents(ctx, store, spec.CASecretRef.Name, caKey)
+		if err != nil {
+			return nil, err
+		}
+		secured.CA = found[0]
+	}
+	if certificate != nil {
+		found, err := r.contents(ctx, store, certificate.Name, certificateKey, privateKeyKey)
+		if err != nil {
+			return nil, err
+		}
+		secured.Certificate, secured.Key = found[0], found[1]
+	}
+	return secured, nil
+}
+
+// contents are the values of keys that a Secret must have.
+func (r settingsReader) contents(ctx context.Context, store *v1alpha1.RateLimitStore, name string, keys ...string) ([][]byte, error) {
+	secret, err := r.secret(ctx, store, name)
+	if err != nil {
+		return nil, err
+	}
+	found := make([][]byte, len(keys))
+	for i, key := range keys {
+		if found[i] = secret.Data[key]; len(found[i]) == 0 {
+			return nil, secretError{fmt.Errorf("secret %s/%s of store %q has no key %s", r.namespace, name, store.Name, key)}
+		}
+	}
+	return found, nil
 }
 
 func (r settingsReader) secret(ctx context.Context, store *v1alpha1.RateLimitStore, name string) (*corev1.Secret, error) {

@@ -50,6 +50,7 @@ type RateLimitStoreList struct {
 // +kubebuilder:validation:XValidation:rule="!(has(self.isolation) && self.isolation == 'Shared') || has(self.sidecarCredentials)",reason=FieldValueRequired,fieldPath=.sidecarCredentials,message="isolation Shared needs a user for the sidecars: set sidecarCredentials.secretRef.name"
 // +kubebuilder:validation:XValidation:rule="!has(self.sidecarCredentials) || (has(self.isolation) && self.isolation == 'Shared')",reason=FieldValueForbidden,fieldPath=.sidecarCredentials,message="with isolation PerNamespace the operator makes the sidecars' users: remove sidecarCredentials, or set isolation: Shared"
 // +kubebuilder:validation:XValidation:rule="!has(self.credentials) || !has(self.sidecarCredentials) || self.credentials.secretRef.name != self.sidecarCredentials.secretRef.name",reason=FieldValueInvalid,fieldPath=.sidecarCredentials,message="the operator's own credentials never reach a pod: name another Secret, with a user for the sidecars"
+// +kubebuilder:validation:XValidation:rule="!has(self.sentinel) || !has(self.sentinel.credentials) || !has(self.credentials) || self.credentials.secretRef.name != self.sentinel.credentials.secretRef.name",reason=FieldValueInvalid,fieldPath=.sentinel.credentials,message="the operator's own credentials never reach a pod: name another Secret, with a user of the Sentinels"
 type RateLimitStoreSpec struct {
 	// mode is how the store is run: Standalone (one server, or one address in front
 	// of several), Sentinel or Cluster. Absent means Standalone.
@@ -148,7 +149,8 @@ type Sentinel struct {
 	// +kubebuilder:validation:Pattern=`^[A-Za-z0-9._-]+$`
 	MasterName string `json:"masterName"`
 
-	// credentials are a user of the Sentinels themselves. Absent: they ask for none.
+	// credentials are a user of the Sentinels themselves, which is copied to every
+	// injected namespace: sidecars ask them for the master. Absent: they ask for none.
 	// Example: {secretRef: {name: sentinel}}.
 	// +optional
 	Credentials *Credentials `json:"credentials,omitempty"`

@@ -9,9 +9,9 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"strings"
 	"time"
 
-	"github.com/penstock-dev/penstock/internal/keys"
 	"github.com/penstock-dev/penstock/internal/limiter"
 	"github.com/penstock-dev/penstock/internal/proxy"
 	"github.com/penstock-dev/penstock/internal/redisconn"
@@ -53,17 +53,29 @@ func openStore(ctx context.Context, store string, timeout time.Duration) (*count
 	}
 	settings.OperationTimeout = timeout
 	if err := contact(ctx, settings); err != nil {
-		return nil, fmt.Errorf("reach the store at %s: %w; start it, correct --store, or count with --store memory", settings.Addresses[0], err)
+		return nil, fmt.Errorf("reach the store at %s: %w; start it, correct --store, or count with --store memory", strings.Join(settings.Addresses, ", "), err)
 	}
-	options, err := redisconn.DecidingOptions(settings)
+	redis, err := limiter.Connect(settings)
 	if err != nil {
 		return nil, fmt.Errorf("%w: --store: %w", errUsage, err)
 	}
-	redis := limiter.NewRedis(options, keys.DefaultPrefix, timeout)
 	redis.Await(ctx)
 	return &countStore{
-		name: "Redis at " + settings.Addresses[0], limiter: redis, isAway: redis.Open, lost: redis.CorrectionsLost, close: redis.Close,
+		name: nameOf(settings), limiter: redis, isAway: redis.Open, lost: redis.CorrectionsLost, close: redis.Close,
 	}, nil
+}
+
+// nameOf is what people read of a store.
+func nameOf(settings redisconn.Settings) string {
+	addresses := strings.Join(settings.Addresses, ", ")
+	switch settings.Mode {
+	case redisconn.Sentinel:
+		return fmt.Sprintf("Redis %s behind the sentinels at %s", settings.MasterName, addresses)
+	case redisconn.Cluster:
+		return "Redis Cluster at " + addresses
+	default:
+		return "Redis at " + addresses
+	}
 }
 
 // contact asks the store for a sign of life, as the patient client that it makes.

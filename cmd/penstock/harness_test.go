@@ -53,29 +53,30 @@ func (o *output) Write(text []byte) (int, error) {
 }
 
 // startRun runs a policy with this spec until the test ends, in front of an app that
-// answers 200.
-func startRun(t *testing.T, spec, store string) *running {
+// answers 200, with more flags perhaps.
+func startRun(t *testing.T, spec, store string, more ...string) *running {
 	t.Helper()
-	return startRunOf(t, spec, store, func(http.ResponseWriter, *http.Request) {})
+	return startRunOf(t, spec, store, func(http.ResponseWriter, *http.Request) {}, more...)
 }
 
 // startRunOf runs a policy with this spec in front of this app until the test ends.
-func startRunOf(t *testing.T, spec, store string, handler http.HandlerFunc) *running {
+func startRunOf(t *testing.T, spec, store string, handler http.HandlerFunc, more ...string) *running {
 	t.Helper()
 	app := httptest.NewServer(handler)
 	t.Cleanup(app.Close)
-	return startRunAt(t, spec, store, app.URL)
+	return startRunAt(t, spec, store, app.URL, more...)
 }
 
 // startRunAt runs a policy with this spec in front of what is at a URL.
-func startRunAt(t *testing.T, spec, store, upstream string) *running {
+func startRunAt(t *testing.T, spec, store, upstream string, more ...string) *running {
 	t.Helper()
 	file := writePolicy(t, spec)
 	ctx, cancel := context.WithCancel(t.Context())
 	ended, printed := make(chan int, 1), &output{want: listening, found: make(chan []string, 1)}
 	found := printed.found
 	go func() {
-		ended <- execute(ctx, []string{"run", "--policy", file, "--upstream", upstream, "--listen", "127.0.0.1:0", "--admin", "127.0.0.1:0", "--store", store, "--store-timeout", "5s"}, printed, io.Discard)
+		arguments := []string{"run", "--policy", file, "--upstream", upstream, "--listen", "127.0.0.1:0", "--admin", "127.0.0.1:0", "--store", store, "--store-timeout", "5s"}
+		ended <- execute(ctx, append(arguments, more...), printed, io.Discard)
 	}()
 	stop := sync.OnceFunc(func() {
 		cancel()

@@ -42,6 +42,9 @@ func newRunCommand() *cobra.Command {
 		Long: "Enforce policy files in front of an app, in this process and without Kubernetes.\n" +
 			"The request path is that of the sidecar. There are no pods: targetRefs and selector\n" +
 			"are ignored, and every policy is for every request.\n\n" +
+			"Stores: memory; redis://user:password@host:port/database; unix:///path;\n" +
+			"redis-sentinel://host:port,host:port/master; redis-cluster://host:port,host:port;\n" +
+			"rediss instead of redis for TLS.\n\n" +
 			"Exit codes: 0 ended by Ctrl-C; 1 it could not run; 2 wrong arguments; 3 a policy is invalid.",
 		Example: "  penstock run --policy policy.yaml --upstream http://127.0.0.1:9000\n" +
 			"  penstock run --policy policy.yaml --upstream http://127.0.0.1:9000 --store redis://127.0.0.1:6379",
@@ -69,7 +72,7 @@ func newRunCommand() *cobra.Command {
 	set.SortFlags = false
 	set.StringArrayVar(&flags.policies, "policy", nil, "policy `file` (YAML, may hold several policies); repeat for more")
 	set.StringVar(&flags.upstream, "upstream", "", "`URL` of the app, such as http://127.0.0.1:9000")
-	set.StringVar(&flags.store, "store", memoryStore, "where requests are counted: memory, or redis://user:password@host:port/database, or rediss:// for TLS")
+	set.StringVar(&flags.store, "store", memoryStore, "where requests are counted: memory, or the `URL` of a Redis, see below")
 	set.DurationVar(&flags.timeout, "store-timeout", redisconn.DefaultOperationTimeout, "how long a request waits for a Redis; more for one that is far away")
 	set.StringVar(&flags.listen, "listen", "127.0.0.1:8080", "`address` on which requests are taken")
 	set.StringArrayVar(&flags.admin, "admin", nil, "`address` of /metrics, /healthz and /readyz; absent is none")

@@ -5,6 +5,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"log/slog"
 	"sync"
 	"time"
@@ -34,23 +35,14 @@ type storeLink struct {
 
 // connect goes over to a store. With an error the former one stays.
 func (l *storeLink) connect(ctx context.Context, settings redisconn.Settings) error {
-	deciding, err := redisconn.DecidingOptions(settings)
-	if err != nil {
-		return err
-	}
 	publishing, err := redisconn.New(settings)
 	if err != nil {
 		return err
 	}
-	prefix := keys.Prefix(settings.KeyPrefix)
-	if prefix == "" {
-		prefix = keys.DefaultPrefix
+	connected, err := limiter.Connect(settings)
+	if err != nil {
+		return errors.Join(err, publishing.Close())
 	}
-	deadline := settings.OperationTimeout
-	if deadline <= 0 {
-		deadline = redisconn.DefaultOperationTimeout
-	}
-	connected := limiter.NewRedis(deciding, prefix, deadline)
 	// The first request after readiness, and after a change of stores, is to find a
 	// connection. A store that cannot be reached holds nobody up for long.
 	connected.Await(ctx)
@@ -60,7 +52,7 @@ func (l *storeLink) connect(ctx context.Context, settings redisconn.Settings) er
 	}
 	linked, stop := context.WithCancel(ctx)
 	l.stop = stop
-	rules := store.New(publishing, prefix)
+	rules := store.New(publishing, keys.Prefix(settings.KeyPrefix))
 	var following sync.WaitGroup
 	following.Go(func() {
 		rules.Watch(linked, l.inForce, store.WatchOptions{Report: reporter(l.log, "Rules cannot be read from the store", "Rules are read from the store again")})

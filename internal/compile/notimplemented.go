@@ -57,13 +57,8 @@ var notImplemented = map[string]map[string]string{
 		"spec": "policies of the cluster are not implemented yet: write a RateLimitPolicy in each namespace",
 	},
 	kindStore: {
-		"spec.mode=Sentinel":                   "Sentinel is not implemented yet: write Standalone with the address of a Redis",
-		"spec.mode=Cluster":                    "Cluster is not implemented yet: write Standalone with the address of a Redis",
-		"spec.sentinel":                        "Sentinel is not implemented yet: remove it",
-		"spec.tls.clientCertificateSecretRef":  "client certificates are not implemented yet: remove it, and use credentials",
-		"spec.tls.sidecarCertificateSecretRef": "client certificates are not implemented yet: remove it, and use sidecarCredentials",
-		"spec.isolation=":                      "its default PerNamespace is not implemented yet: write Shared, and name the sidecars' user in sidecarCredentials",
-		"spec.isolation=PerNamespace":          "PerNamespace is not implemented yet: write Shared, and name the sidecars' user in sidecarCredentials",
+		"spec.isolation=":             "its default PerNamespace is not implemented yet: write Shared, and name the sidecars' user in sidecarCredentials",
+		"spec.isolation=PerNamespace": "PerNamespace is not implemented yet: write Shared, and name the sidecars' user in sidecarCredentials",
 	},
 }
 

@@ -36,13 +36,10 @@ func Store(store *v1alpha1.RateLimitStore) []v1alpha1.Problem {
 	oneOf(found, spec.Child("mode"), string(s.Mode), "", "Standalone", "Sentinel", "Cluster")
 	oneOf(found, spec.Child("isolation"), string(s.Isolation), "", "PerNamespace", "Shared")
 	checkAddresses(s, found)
-	if s.Database != nil && (*s.Database < 0 || *s.Database > maxDatabase) {
-		found.invalid(spec.Child("database"), "is %d: write the number of a database, from 0 to %d", *s.Database, maxDatabase)
-	}
+	checkDatabase(s, found)
+	checkSentinel(s, found)
 	checkStoreUsers(s, found)
-	if s.TLS != nil && s.TLS.CASecretRef != nil && s.TLS.CASecretRef.Name == "" {
-		found.invalid(spec.Child("tls", "caSecretRef", "name"), "is empty: name a Secret in the operator's namespace")
-	}
+	checkStoreTLS(s.TLS, found)
 	if s.KeyPrefix != "" && !keyPrefix.MatchString(s.KeyPrefix) {
 		found.invalid(spec.Child("keyPrefix"), "%q cannot begin the names of keys: write at most 63 lower case letters, digits, dots, hyphens and underscores, with a letter or digit first and last", s.KeyPrefix)
 	}
@@ -68,6 +65,59 @@ func checkAddresses(s *v1alpha1.RateLimitStoreSpec, found *findings) {
 		if err != nil || host == "" || portErr != nil || number == 0 {
 			found.invalid(at.Index(i), "%q is not an address: write host:port, such as redis.example.com:6379 or [2001:db8::1]:6379", address)
 		}
+	}
+}
+
+func checkDatabase(s *v1alpha1.RateLimitStoreSpec, found *findings) {
+	at := spec.Child("database")
+	switch {
+	case s.Database == nil:
+	case *s.Database < 0 || *s.Database > maxDatabase:
+		found.invalid(at, "is %d: write the number of a database, from 0 to %d", *s.Database, maxDatabase)
+	case *s.Database > 0 && s.Mode == v1alpha1.StoreCluster:
+		found.invalid(at, "is %d, but a Redis Cluster has only database 0: remove it", *s.Database)
+	}
+}
+
+// checkSentinel keeps the operator's own user out of pods, too: sidecars ask the
+// sentinels as well.
+func checkSentinel(s *v1alpha1.RateLimitStoreSpec, found *findings) {
+	at := spec.Child("sentinel")
+	isSentinel := s.Mode == v1alpha1.StoreSentinel
+	switch {
+	case s.Sentinel == nil && isSentinel:
+		found.invalid(at, "is missing, but mode Sentinel needs the master's name: write sentinel.masterName")
+	case s.Sentinel == nil:
+	case !isSentinel:
+		found.invalid(at, "is read only with mode Sentinel: write mode: Sentinel, or remove it")
+	case s.Sentinel.MasterName == "":
+		found.invalid(at.Child("masterName"), "is empty: write the name that the sentinels know the master by")
+	default:
+		credentials := s.Sentinel.Credentials
+		checkSecret(credentials, at.Child("credentials"), found)
+		if credentials != nil && s.Credentials != nil && *credentials == *s.Credentials {
+			found.invalid(at.Child("credentials"), "names the operator's own Secret, which must not reach a pod: name one with a user of the sentinels")
+		}
+	}
+}
+
+// checkStoreTLS keeps the operator's own key out of pods.
+func checkStoreTLS(tls *v1alpha1.StoreTLS, found *findings) {
+	if tls == nil {
+		return
+	}
+	at := spec.Child("tls")
+	own, sidecars := tls.ClientCertificateSecretRef, tls.SidecarCertificateSecretRef
+	for _, named := range []struct {
+		field  string
+		secret *v1alpha1.SecretReference
+	}{{"caSecretRef", tls.CASecretRef}, {"clientCertificateSecretRef", own}, {"sidecarCertificateSecretRef", sidecars}} {
+		if named.secret != nil && named.secret.Name == "" {
+			found.invalid(at.Child(named.field, "name"), "is empty: name a Secret in the operator's namespace")
+		}
+	}
+	if own != nil && sidecars != nil && *own == *sidecars {
+		found.invalid(at.Child("sidecarCertificateSecretRef"), "names the operator's own Secret, whose key must not reach a pod: name one with a certificate for the sidecars")
 	}
 }
 

@@ -42,6 +42,39 @@ func TestStore(t *testing.T) {
 			s.Timeouts = &v1alpha1.StoreTimeouts{Operation: "50ms", Dial: "1s"}
 			s.Addresses = []string{"[2001:db8::1]:6379"}
 		}},
+		"sentinels": {change: func(s *spec) {
+			s.Mode, s.Addresses = v1alpha1.StoreSentinel, []string{"a:26379", "b:26379"}
+			s.Credentials = &v1alpha1.Credentials{SecretRef: v1alpha1.SecretReference{Name: "operator"}}
+			s.Sentinel = &v1alpha1.Sentinel{MasterName: "main", Credentials: &v1alpha1.Credentials{SecretRef: v1alpha1.SecretReference{Name: "watch"}}}
+		}},
+		"Sentinel without a master": {func(s *spec) { s.Mode = v1alpha1.StoreSentinel }, "spec.sentinel", invalid, "sentinel.masterName"},
+		"Sentinel with an empty name": {
+			func(s *spec) { s.Mode, s.Sentinel = v1alpha1.StoreSentinel, &v1alpha1.Sentinel{} }, "spec.sentinel.masterName", invalid, "is empty",
+		},
+		"sentinels of a server": {
+			func(s *spec) { s.Sentinel = &v1alpha1.Sentinel{MasterName: "main"} }, "spec.sentinel", invalid, "only with mode Sentinel",
+		},
+		"sentinels with the operator's user": {func(s *spec) {
+			s.Mode, s.Credentials = v1alpha1.StoreSentinel, &v1alpha1.Credentials{SecretRef: v1alpha1.SecretReference{Name: "operator"}}
+			s.Sentinel = &v1alpha1.Sentinel{MasterName: "main", Credentials: s.Credentials}
+		}, "spec.sentinel.credentials", invalid, "must not reach a pod"},
+		"cluster": {change: func(s *spec) { s.Mode, s.Addresses = v1alpha1.StoreCluster, []string{"a:6379", "b:6379"} }},
+		"cluster with a database": {
+			func(s *spec) { s.Mode, s.Database = v1alpha1.StoreCluster, new(int32(1)) }, "spec.database", invalid, "only database 0",
+		},
+		"certificates": {change: func(s *spec) {
+			s.TLS = &v1alpha1.StoreTLS{
+				ClientCertificateSecretRef: &v1alpha1.SecretReference{Name: "a"}, SidecarCertificateSecretRef: &v1alpha1.SecretReference{Name: "b"},
+			}
+		}},
+		"one certificate for both": {func(s *spec) {
+			own := &v1alpha1.SecretReference{Name: "a"}
+			s.TLS = &v1alpha1.StoreTLS{ClientCertificateSecretRef: own, SidecarCertificateSecretRef: own}
+		}, "spec.tls.sidecarCertificateSecretRef", invalid, "must not reach a pod"},
+		"certificate without a name": {
+			func(s *spec) { s.TLS = &v1alpha1.StoreTLS{SidecarCertificateSecretRef: &v1alpha1.SecretReference{}} },
+			"spec.tls.sidecarCertificateSecretRef.name", invalid, "name a Secret",
+		},
 		"isolation absent":       {func(s *spec) { s.Isolation = "" }, "spec.isolation", notImplemented, "write Shared"},
 		"isolation PerNamespace": {func(s *spec) { s.Isolation = "PerNamespace" }, "spec.isolation", notImplemented, "write Shared"},
 		"isolation unknown":      {func(s *spec) { s.Isolation = "None" }, "spec.isolation", invalid, "PerNamespace, Shared"},

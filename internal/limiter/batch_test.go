@@ -16,6 +16,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/penstock-dev/penstock/internal/redisconn"
+	"github.com/penstock-dev/penstock/test/model"
 	"github.com/penstock-dev/penstock/test/redistest"
 )
 
@@ -31,10 +32,10 @@ func batch(t testing.TB, limiter *Redis, requests [][]Check) ([]Decision, []erro
 		awaitQueue(t, limiter, i+1)
 	}
 	// Only one of them, so that there is no other way than one call after another.
-	limiter.dispatcher.release(held[0], false)
+	limiter.only().dispatcher.release(held[0], false)
 	running.Wait()
 	for _, free := range held[1:] {
-		limiter.dispatcher.release(free, false)
+		limiter.only().dispatcher.release(free, false)
 	}
 	return decisions, errs
 }
@@ -43,7 +44,7 @@ func batch(t testing.TB, limiter *Redis, requests [][]Check) ([]Decision, []erro
 func hold(t testing.TB, limiter *Redis) []connection {
 	t.Helper()
 	awaitConnections(t, limiter)
-	d := &limiter.dispatcher
+	d := &limiter.only().dispatcher
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	held := slices.Clone(d.idle)
@@ -54,9 +55,9 @@ func hold(t testing.TB, limiter *Redis) []connection {
 func awaitQueue(t testing.TB, limiter *Redis, want int) {
 	t.Helper()
 	await(t, func() error {
-		limiter.dispatcher.mu.Lock()
-		defer limiter.dispatcher.mu.Unlock()
-		if waiting := len(limiter.dispatcher.queue); waiting != want {
+		limiter.only().dispatcher.mu.Lock()
+		defer limiter.only().dispatcher.mu.Unlock()
+		if waiting := len(limiter.only().dispatcher.queue); waiting != want {
 			return fmt.Errorf("%d requests wait, want %d", waiting, want)
 		}
 		return nil
@@ -67,9 +68,9 @@ func awaitQueue(t testing.TB, limiter *Redis, want int) {
 func awaitConnections(t testing.TB, limiter *Redis) {
 	t.Helper()
 	await(t, func() error {
-		limiter.dispatcher.mu.Lock()
-		defer limiter.dispatcher.mu.Unlock()
-		if idle := len(limiter.dispatcher.idle); idle != connections {
+		limiter.only().dispatcher.mu.Lock()
+		defer limiter.only().dispatcher.mu.Unlock()
+		if idle := len(limiter.only().dispatcher.idle); idle != connections {
 			return fmt.Errorf("%d connections are idle, want %d", idle, connections)
 		}
 		return nil
@@ -139,7 +140,7 @@ func TestABatchIsLikeOneAfterTheOther(t *testing.T) {
 	trace := 0
 	rapid.Check(t, func(r *rapid.T) {
 		trace++
-		reference := newModel()
+		reference := model.New()
 		clients := make([][]Check, 3)
 		for i := range clients {
 			clients[i] = drawChecks(r, fmt.Sprint("batch", trace, i))
@@ -157,7 +158,7 @@ func TestABatchIsLikeOneAfterTheOther(t *testing.T) {
 			}
 			got, errs := batch(t, limiter.Redis, requests)
 			for i, checks := range requests {
-				diff := reference.compare(now, fmt.Sprint(batchNumber, i), checks, got[i])
+				diff := compare(reference, now, fmt.Sprint(batchNumber, i), checks, got[i])
 				if errs[i] != nil || diff != "" {
 					r.Fatalf("request %d of %d on %s: %v (-model +got):\n%s", i+1, len(requests), describe(checks), errs[i], diff)
 				}
@@ -230,13 +231,13 @@ func TestWhoLeftOrIsLateIsNotSent(t *testing.T) {
 	leave()
 	<-late.Done()
 	await(t, func() error {
-		if !limiter.dispatcher.queuedOnly(2) {
+		if !limiter.only().dispatcher.queuedOnly(2) {
 			return errors.New("a request that is over still waits")
 		}
 		return nil
 	})
 	for _, free := range held {
-		limiter.dispatcher.release(free, false)
+		limiter.only().dispatcher.release(free, false)
 	}
 	running.Wait()
 	if !errors.Is(errs[0], context.Canceled) || ErrorKind(errs[1]) != KindTimeout || errs[2] != nil {
@@ -283,11 +284,11 @@ func TestALeaverDoesNotSpoilTheBatch(t *testing.T) {
 		awaitQueue(t, limiter, i+1)
 	}
 	server.Pause()
-	limiter.dispatcher.release(held[0], false)
+	limiter.only().dispatcher.release(held[0], false)
 	leave()
 	server.Resume()
 	running.Wait()
-	limiter.dispatcher.release(held[1], false)
+	limiter.only().dispatcher.release(held[1], false)
 	for i, err := range errs {
 		if i%2 == 1 && err != nil {
 			t.Errorf("request %d: %v, though only others left", i, err)
@@ -318,7 +319,7 @@ func TestWithoutAConnectionARequestFailsAtOnce(t *testing.T) {
 	}
 	server.Stop()
 	for _, lost := range held {
-		limiter.dispatcher.release(lost, true)
+		limiter.only().dispatcher.release(lost, true)
 	}
 	running.Wait()
 	if took := time.Since(began); failures.Load() != 20 || took > patience/2 {
@@ -339,15 +340,15 @@ func TestIdleConnectionsThatWereClosedAreReplaced(t *testing.T) {
 	awaitConnections(t, limiter)
 	before := hold(t, limiter)
 	for _, free := range before {
-		limiter.dispatcher.release(free, false)
+		limiter.only().dispatcher.release(free, false)
 	}
 	if err := client.ClientKillByFilter(t.Context(), "TYPE", "normal", "SKIPME", "yes").Err(); err != nil {
 		t.Fatal(err)
 	}
 	await(t, func() error {
-		limiter.dispatcher.mu.Lock()
-		defer limiter.dispatcher.mu.Unlock()
-		for _, idle := range limiter.dispatcher.idle {
+		limiter.only().dispatcher.mu.Lock()
+		defer limiter.only().dispatcher.mu.Unlock()
+		for _, idle := range limiter.only().dispatcher.idle {
 			if slices.Contains(before, idle) {
 				return errors.New("a connection that was closed is still kept")
 			}
@@ -384,5 +385,66 @@ func TestABurstIsDecidedByTheStore(t *testing.T) {
 	running.Wait()
 	if admitted.Load() != limit || undecided.Load() != 0 {
 		t.Errorf("%d admitted, %d undecided of %d requests, want %d and none", admitted.Load(), undecided.Load(), sidecars*requests, limit)
+	}
+}
+
+// TestCallsShareWhatWaits has the next call leave something to those under way, so
+// that the store is never without work.
+func TestCallsShareWhatWaits(t *testing.T) {
+	t.Parallel()
+	tests := map[string]struct{ waiting, underWay, open, want int }{
+		"nothing is under way":           {waiting: 10, underWay: 0, open: 2, want: 10},
+		"a small call is under way":      {waiting: 61, underWay: 1, open: 2, want: 31},
+		"a large call is under way":      {waiting: 10, underWay: 30, open: 2, want: 10},
+		"one waits":                      {waiting: 1, underWay: 1, open: 2, want: 1},
+		"nobody waits":                   {waiting: 0, underWay: 1, open: 2, want: 0},
+		"more wait than two calls take":  {waiting: 200, underWay: 64, open: 2, want: 64},
+		"the other connections are lost": {waiting: 10, underWay: 0, open: 1, want: 10},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			d := dispatcher{open: tc.open, underWay: tc.underWay}
+			for range tc.waiting {
+				d.queue = append(d.queue, &request{
+					ctx: t.Context(), parts: []*part{{names: []string{"a"}}}, deadline: time.Now().Add(time.Hour), queued: true,
+				})
+			}
+			if got := len(d.nextRequests()); got != tc.want {
+				t.Errorf("the next call has %d requests, want %d", got, tc.want)
+			}
+			if left := len(d.queue); left != tc.waiting-tc.want {
+				t.Errorf("%d are left, want %d", left, tc.waiting-tc.want)
+			}
+		})
+	}
+}
+
+// TestNothingIsUnderWayAtTheEnd counts right through answers, failures and leavers.
+func TestNothingIsUnderWayAtTheEnd(t *testing.T) {
+	t.Parallel()
+	server := redistest.Start(t)
+	between := startRelay(t, server.Addr())
+	limiter := newRedis(t, sidecarOptions(t, between.listener.Addr().String()), patience)
+	warm(t, limiter)
+	awaitConnections(t, limiter)
+	var running sync.WaitGroup
+	for i := range 64 {
+		ctx, leave := context.WithCancel(t.Context())
+		defer leave()
+		running.Go(func() {
+			for range 20 {
+				_, _ = limiter.Decide(ctx, "shop", []Check{fixedWindowOf(fmt.Sprint(i), 1_000_000, ages)})
+			}
+		})
+		if i%16 == 15 {
+			between.cutting.Store(3)
+			leave()
+		}
+	}
+	running.Wait()
+	awaitConnections(t, limiter)
+	if left := limiter.only().dispatcher.underWay; left != 0 {
+		t.Errorf("%d requests are under way, want none", left)
 	}
 }

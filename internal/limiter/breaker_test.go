@@ -105,8 +105,8 @@ func TestAHangingStoreIsGivenUpSoon(t *testing.T) {
 	server := redistest.Start(t)
 	limiter := newRedis(t, sidecarOptions(t, server.Addr()), deadline)
 	var made, waited atomic.Int64
-	ended := limiter.dispatcher.ended
-	limiter.dispatcher.ended = func(c *call, err error) {
+	ended := limiter.only().dispatcher.ended
+	limiter.only().dispatcher.ended = func(c *call, err error) {
 		made.Add(1)
 		ended(c, err)
 	}
@@ -166,18 +166,18 @@ func TestTheProbeWrites(t *testing.T) {
 	if err := admin.ReplicaOf(t.Context(), "127.0.0.1", "1").Err(); err != nil {
 		t.Fatal(err)
 	}
-	limiter.breaker.open = true
-	if err := limiter.probe(t.Context(), "shop"); ErrorKind(err) != KindReadOnly {
+	limiter.only().breaker.open = true
+	if err := limiter.only().probe(t.Context(), "shop"); ErrorKind(err) != KindReadOnly {
 		t.Errorf("a probe of a read-only store: %v, want an error of kind readonly", err)
 	}
 	if err := admin.ReplicaOf(t.Context(), "NO", "ONE").Err(); err != nil {
 		t.Fatal(err)
 	}
 	awaitConnections(t, limiter)
-	if err := limiter.probe(t.Context(), "shop"); err != nil {
+	if err := limiter.only().probe(t.Context(), "shop"); err != nil {
 		t.Errorf("a probe of a working store: %v", err)
 	}
-	limiter.startProbe("shop")
+	limiter.only().startProbe("shop")
 	requireCloses(t, limiter)
 }
 

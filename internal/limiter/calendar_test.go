@@ -12,6 +12,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/penstock-dev/penstock/internal/ruleset"
+	"github.com/penstock-dev/penstock/test/model"
 	"github.com/penstock-dev/penstock/test/redistest"
 )
 
@@ -92,7 +93,7 @@ func TestPeriodsFollowOneAnother(t *testing.T) {
 			r.Fatalf("the periods around the next are %v, of this one %v", next, around)
 		}
 		wanted := ruleset.Calendar{Period: period, TimeZone: found.location.String()}
-		if end := modelPeriodEnd(now, wanted); end != around[2] {
+		if end := model.PeriodEnd(now, wanted); end != around[2] {
 			r.Fatalf("the period around %d ends at %d, by the calendar at %d", now, around[2], end)
 		}
 	})

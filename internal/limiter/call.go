@@ -11,15 +11,13 @@ import (
 	"github.com/redis/go-redis/v9"
 )
 
-// request is one request's checks on their way to the store.
+// request is what one request asks of one node of the store.
 type request struct {
 	// ctx says whether the client is still there.
 	ctx       context.Context
 	namespace string
-	names     []string
-	// plans are the checks to decide on, or corrections those charges to correct.
-	plans       []plan
-	corrections []correction
+	// parts are all checks, or all corrections.
+	parts []*part
 	// deadline is when the caller stops waiting.
 	deadline time.Time
 	// turn gets one value when the request leaves the queue: the call that its
@@ -27,15 +25,10 @@ type request struct {
 	turn chan *call
 	// queued is guarded by the dispatcher's lock.
 	queued bool
-
-	// What became of it. Written by who makes the call, before turn gets its value.
-	sent   time.Time
-	stands []standing
-	// at is the store's time, in microseconds.
-	at int64
-	// undone is how many corrections could not be made.
-	undone int
-	err    error
+	// err says why the request was not sent. What became of one that was stands in
+	// its parts, written before turn gets its value. Who gave up before must not look:
+	// others may be writing there.
+	err error
 }
 
 // isOver says that nobody waits for the request any more.
@@ -43,11 +36,35 @@ func (q *request) isOver(now time.Time) bool {
 	return q.ctx.Err() != nil || !now.Before(q.deadline)
 }
 
-// call is one run of the script for one or more requests, on a connection that
-// nobody else uses meanwhile.
+// size is how many counters the request is about.
+func (q *request) size() int {
+	size := 0
+	for _, p := range q.parts {
+		size += len(p.names)
+	}
+	return size
+}
+
+// corrects says that the request corrects charges; else it decides.
+func (q *request) corrects() bool { return len(q.parts[0].corrections) > 0 }
+
+// call is what goes out at once for one or more requests, on a connection that
+// nobody else uses meanwhile. All of them decide, or all correct.
 type call struct {
 	connection connection
 	requests   []*request
+
+	// Most calls have one run, which needs no memory of its own.
+	first        run
+	roomRuns     [1]*run
+	roomRequests [1]*request
+}
+
+// callOf is a call of one request alone.
+func callOf(free connection, q *request) *call {
+	c := &call{connection: free}
+	c.requests = append(c.roomRequests[:0], q)
+	return c
 }
 
 // deadline is the latest of the requests' own: each of them stops waiting at its
@@ -80,101 +97,70 @@ type scripts struct {
 	clock *storeClock
 }
 
-// send runs a script and writes to each request what became of it. The error is
-// that of the call as a whole.
-func (c *call) send(run scripts) error {
-	checks := 0
-	for _, q := range c.requests {
-		checks += len(q.names)
+// send runs a script once for each slot, all in one round trip, and writes to each
+// part what became of it. The error is that of the call as a whole: nil if the
+// node answered, be it that a slot is another's.
+func (c *call) send(known scripts) error {
+	now, asked := time.Now(), known.decide
+	if c.requests[0].corrects() {
+		asked = known.correct
 	}
-	words := make([]any, scriptWords, scriptWords+2*len(c.requests)+10*checks)
-	for _, q := range c.requests {
-		for _, name := range q.names {
-			words = append(words, name)
+	runs := c.runs()
+	behind := known.clock.behind()
+	for _, r := range runs {
+		r.prepare(behind)
+	}
+	asked.runAll(until{Context: context.Background(), at: c.deadline()}, c.connection, runs)
+	received := time.Now()
+	var whole error
+	for _, r := range runs {
+		r.tell(now)
+		whole = worse(whole, r.err)
+		if r.err == nil && !r.corrects() {
+			known.clock.observe(r.reply[0], now, received)
 		}
 	}
-	now, asked := time.Now(), run.decide
-	if c.corrects() {
-		asked, words = run.correct, c.appendCorrections(words)
-	} else {
-		words = c.appendChecks(append(words, behindWord(run.clock)))
-	}
-	reply, err := asked.run(until{Context: context.Background(), at: c.deadline()}, c.connection, words, checks)
+	return whole
+}
+
+// runs puts the parts of all requests that one script can serve together.
+func (c *call) runs() []*run {
+	runs := c.roomRuns[:0]
 	for _, q := range c.requests {
-		q.sent, q.err = now, err
-	}
-	if err == nil && len(reply) == 0 {
-		err = errEmptyReply
-		for _, q := range c.requests {
-			q.err = err
+		for _, p := range q.parts {
+			runs = c.assign(runs, p)
 		}
 	}
-	if err != nil {
-		return err
-	}
-	if c.corrects() {
-		c.readCorrections(reply)
-	} else {
-		c.readChecks(reply)
-		run.clock.observe(reply[0], now, time.Now())
-	}
-	return nil
+	return runs
 }
 
-// corrects says that the call corrects charges; else it decides. No call does both.
-func (c *call) corrects() bool { return len(c.requests[0].corrections) > 0 }
-
-// appendChecks tells the script the checks of all requests, and those of requests
-// in a row that have the same once.
-func (c *call) appendChecks(words []any) []any {
-	for i := 0; i < len(c.requests); {
-		plans, run := c.requests[i].plans, 1
-		for i+run < len(c.requests) && samePlans(plans, c.requests[i+run].plans) {
-			run++
-		}
-		words = append(words, run, len(plans))
-		for _, made := range plans {
-			words = made.appendArguments(words)
-		}
-		i += run
-	}
-	return words
-}
-
-// behindWord tells the script what is known of the clock.
-func behindWord(clock *storeClock) int {
-	if clock.behind() {
-		return 1
-	}
-	return 0
-}
-
-func (c *call) readChecks(reply []int64) {
-	at, reply := reply[0], reply[1:]
-	for _, q := range c.requests {
-		q.at = at
-		q.stands, reply, q.err = standingsOf(reply, q.plans)
-	}
-}
-
-func (c *call) appendCorrections(words []any) []any {
-	for _, q := range c.requests {
-		for i := range q.corrections {
-			words = q.corrections[i].appendArguments(words)
-		}
-	}
-	return words
-}
-
-func (c *call) readCorrections(reply []int64) {
-	for _, q := range c.requests {
-		for range q.corrections {
-			if len(reply) == 0 || reply[0] != 1 {
-				q.undone++
+// assign adds a part to the run that it fits, or to one of its own.
+func (c *call) assign(runs []*run, p *part) []*run {
+	if !p.alone && !p.asking {
+		for i := len(runs) - 1; i >= 0; i-- {
+			if first := runs[i].parts[0]; first.slot == p.slot && !first.alone && !first.asking {
+				runs[i].parts = append(runs[i].parts, p)
+				return runs
 			}
-			reply = reply[min(1, len(reply)):]
 		}
 	}
+	added := &c.first
+	if len(runs) > 0 {
+		added = new(run)
+	}
+	added.parts = append(added.roomParts[:0], p)
+	return append(runs, added)
+}
+
+// worse is which of two errors says more about the connection.
+func worse(one, other error) error {
+	if _, elsewhere := redirectIn(other); other == nil || elsewhere {
+		return one
+	}
+	if one == nil || !spoils(one) {
+		return other
+	}
+	return one
 }
 
 // until is a context that only has a deadline: go-redis looks at nothing else, and

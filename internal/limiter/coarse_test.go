@@ -5,13 +5,13 @@ package limiter
 
 import (
 	"fmt"
-	"math/big"
 	"testing"
 	"time"
 
 	"pgregory.net/rapid"
 
 	"github.com/penstock-dev/penstock/internal/ruleset"
+	"github.com/penstock-dev/penstock/test/model"
 )
 
 // TestCoarseCountersNeverAdmitTooMuch drives counters so large that they count
@@ -26,7 +26,7 @@ func TestCoarseCountersNeverAdmitTooMuch(t *testing.T) {
 				trace++
 				limiter.forget()
 				check := drawCoarse(r, fmt.Sprint(store, trace))
-				reference, now := newModel(), present
+				reference, now := model.New(), present
 				for range rapid.IntRange(3, 12).Draw(r, "requests") {
 					check.Cost = rapid.Int64Range(1, check.Limit.Requests).Draw(r, "cost")
 					wait := requireCoarse(t, r, limiter, reference, now, check)
@@ -48,20 +48,20 @@ func drawCoarse(r *rapid.T, client string) Check {
 }
 
 // requireCoarse decides, compares with exact time, and returns RetryAfter.
-func requireCoarse(t *testing.T, r *rapid.T, limiter clocked, reference *model, now int64, check Check) int64 {
+func requireCoarse(t *testing.T, r *rapid.T, limiter clocked, reference *model.Model, now int64, check Check) int64 {
 	t.Helper()
 	limiter.set(t, now)
 	got := decide(t, limiter, check)
-	exact := reference.look(now, check)
+	exact := reference.Look(now, modelOf(check))
 	if got.Allowed {
 		if !exact.Allowed {
 			r.Fatalf("%s at %d is admitted, exact time refuses: %+v", describe([]Check{check}), now, got)
 		}
-		reference.charge(now, "", check)
+		reference.Charge(now, modelOf(check))
 		return 0
 	}
 	step := ruleset.StepMicros(check.Limit.Requests, check.Limit.WindowMicros)
-	if exact.Allowed && reference.admittedEarlier(now, 2*step, check) {
+	if exact.Allowed && reference.AdmitsBehind(now, 2*step, modelOf(check)) {
 		r.Fatalf("%s at %d is refused, exact time admitted it two steps of %d µs ago", describe([]Check{check}), now, step)
 	}
 	if left := got.Limits[0].Remaining; left > exact.Remaining {
@@ -78,13 +78,4 @@ func requireCoarse(t *testing.T, r *rapid.T, limiter clocked, reference *model, 
 		r.Fatalf("one more than remains: %+v, want refused for %v", next, got.Limits[0].NextAfter)
 	}
 	return retry
-}
-
-// admittedEarlier says whether the cost would have been admitted so much earlier
-// in the present window, had it the counts of now.
-func (m *model) admittedEarlier(now, earlier int64, check Check) bool {
-	counter, window := m.counter(now, check), check.Limit.WindowMicros
-	share := big.NewRat(window-now%window+earlier, window)
-	used := share.Mul(share, rat(counter.before)).Add(share, rat(counter.count+check.Cost))
-	return used.Cmp(rat(check.Limit.Requests)) <= 0
 }

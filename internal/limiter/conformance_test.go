@@ -4,8 +4,6 @@
 package limiter
 
 import (
-	"context"
-	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -243,50 +241,5 @@ func testReplicas(t *testing.T, addr string) {
 	running.Wait()
 	if admitted.Load() != burst {
 		t.Errorf("%d replicas admitted %d requests, want exactly %d", replicas, admitted.Load(), burst)
-	}
-}
-
-func TestMemoryIsSafeForConcurrentUse(t *testing.T) {
-	t.Parallel()
-	limiter := NewMemory(nil, 50)
-	var admitted atomic.Int64
-	var running sync.WaitGroup
-	for range 8 {
-		running.Go(func() {
-			for range 200 {
-				decision, err := limiter.Decide(context.Background(), "shop", []Check{fixedWindowOf("a", 97, ages)})
-				if err == nil && decision.Allowed {
-					admitted.Add(1)
-				}
-			}
-		})
-	}
-	running.Wait()
-	if admitted.Load() != 97 {
-		t.Errorf("admitted %d, want 97", admitted.Load())
-	}
-}
-
-func TestMemoryIsBounded(t *testing.T) {
-	t.Parallel()
-	limiter := NewMemory(nil, 2000)
-	for i := range 10_000 {
-		decide(t, limiter, tokenBucketOf(fmt.Sprint(i), 1, 9, ages))
-	}
-	if kept := len(limiter.counters); kept > 2000 {
-		t.Errorf("%d counters are kept, want at most 2000", kept)
-	}
-}
-
-func TestMemoryForgetsUnusedCountersFirst(t *testing.T) {
-	t.Parallel()
-	now := time.UnixMicro(present)
-	limiter := NewMemory(func() time.Time { return now }, 0)
-	for i := range 20_000 {
-		decide(t, limiter, tokenBucketOf(fmt.Sprint(i), 1, 1, time.Millisecond))
-		now = now.Add(time.Millisecond)
-	}
-	if kept := len(limiter.counters); kept > 2*roomy {
-		t.Errorf("%d counters are kept of which one is in use, want about %d", kept, roomy)
 	}
 }

@@ -214,7 +214,7 @@ function correct.log(name, kind, charged, plan)
   local low, high, newest = 0, size, now
   if size > 0 then
     newest = tonumber(redis.call('LINDEX', name, size - 1))
-    if not newest or newest >= EXACT then
+    if not newest or not (newest >= 0 and newest < EXACT) then
       return 0
     end
     -- The list stays in order, also after the clock stepped back.

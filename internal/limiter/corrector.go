@@ -22,28 +22,18 @@ func (r *Redis) CorrectionsLost() int64 { return r.correctionsLost.Load() }
 
 // correct has corrections sent, in this order, and does not wait for that.
 func (r *Redis) correct(namespace string, corrections []correction) {
+	if r.corrected.Load() {
+		r.correctionsLost.Add(int64(len(corrections)))
+		return
+	}
 	for _, c := range corrections {
 		c.name = r.prefix.Counter(namespace, c.identity, c.limit)
 		c.namespace = namespace
-		if !r.take(c) {
+		select {
+		case r.corrections <- c:
+		default:
 			r.correctionsLost.Add(1)
 		}
-	}
-}
-
-// take has a correction wait for its turn, unless there is no place or nobody sends
-// any more: the request that it is of may outlive the limiter.
-func (r *Redis) take(c correction) bool {
-	select {
-	case <-r.closing:
-		return false
-	default:
-	}
-	select {
-	case r.corrections <- c:
-		return true
-	default:
-		return false
 	}
 }
 
@@ -59,26 +49,42 @@ func (r *Redis) correctAll() {
 			for len(r.corrections) > 0 && time.Now().Before(until) {
 				r.sendCorrections(<-r.corrections)
 			}
-			r.correctionsLost.Add(int64(len(r.corrections)))
+			r.corrected.Store(true)
+			r.loseCorrections()
 			return
 		}
 	}
 }
 
-// sendCorrections sends a correction, and those that wait behind it, in one call.
-func (r *Redis) sendCorrections(first correction) {
-	corrections, names := []correction{first}, []string{first.name}
-	for len(r.corrections) > 0 && len(corrections) < checksPerCall {
-		next := <-r.corrections
-		corrections, names = append(corrections, next), append(names, next.name)
-	}
-	lost := len(corrections)
-	if !r.breaker.isOpen() {
-		asked := r.newRequest(context.Background(), time.Now(), first.namespace, names, nil)
-		asked.corrections = corrections
-		if r.dispatcher.do(asked) == nil {
-			lost = asked.undone
+// loseCorrections counts those that wait, which nobody will send any more.
+func (r *Redis) loseCorrections() {
+	for range mostCorrections {
+		select {
+		case <-r.corrections:
+			r.correctionsLost.Add(1)
+		default:
+			return
 		}
+	}
+}
+
+// sendCorrections sends a correction, and those that wait behind it, in one call to
+// each node.
+func (r *Redis) sendCorrections(first correction) {
+	corrections := []correction{first}
+	for len(r.corrections) > 0 && len(corrections) < checksPerCall {
+		corrections = append(corrections, <-r.corrections)
+	}
+	q := r.newQuestion(context.Background(), time.Now(), first.namespace)
+	q.splitCorrections(r.layout.Load().isCluster(), corrections)
+	r.ask(q)
+	lost := 0
+	for i, p := range q.parts {
+		if q.errs[i] != nil {
+			lost += len(p.names)
+			continue
+		}
+		lost += p.undone
 	}
 	r.correctionsLost.Add(int64(lost))
 }

@@ -86,7 +86,7 @@ local MOST_LEASED = 1048576
 -- are no functions since each would be made anew in every run.
 local call, pcall, tonumber = redis.call, redis.pcall, tonumber
 local match, format = string.match, string.format
-local ceil, floor, min = math.ceil, math.floor, math.min
+local ceil, floor, min, max = math.ceil, math.floor, math.min, math.max
 
 local time = call('TIME')
 local now = tonumber(time[1]) * 1000000 + tonumber(time[2])
@@ -362,11 +362,13 @@ while key < #KEYS do
             local next = low + count - requests
             oldest = next < kept and tonumber(call('LINDEX', name, next)) or now
           end
-          third = min(oldest, now) - edge
+          -- In this order a number that is none counts as now, and what is out of order
+          -- as about to wear off.
+          third = max(1, min(now, oldest) - edge)
         end
         if not admits and cost <= requests then
           local last = low + count + cost - requests - 1
-          fourth = min(last < kept and tonumber(call('LINDEX', name, last)) or now, now) - edge
+          fourth = max(1, min(now, last < kept and tonumber(call('LINDEX', name, last)) or now) - edge)
         end
         if newest > now and not longest then
           -- The clock stepped back; what was logged counts as if it came now.

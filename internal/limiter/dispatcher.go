@@ -5,6 +5,7 @@ package limiter
 
 import (
 	"context"
+	"runtime"
 	"sync"
 	"time"
 
@@ -22,6 +23,8 @@ const (
 // connection is an open connection to the store. One call at a time uses it.
 type connection interface {
 	Process(ctx context.Context, command redis.Cmder) error
+	// ProcessAll sends commands together; each has its error.
+	ProcessAll(ctx context.Context, commands []redis.Cmder) error
 	// Lose gives it up; another is made in the background.
 	Lose()
 	// IsOpen says whether it can still be used, as far as this side knows.
@@ -29,10 +32,12 @@ type connection interface {
 }
 
 // dispatcher sends requests to one node of the store. A request goes out at once
+// when nothing is under way, and together with those that are just about to be made
 // when a connection is idle. While all are in use requests queue, and a connection
-// that gets free takes as many as fit one call, in order. So nobody ever waits for
-// company, and the calls grow as the load does. No goroutine of its own is needed:
-// each call is made by the goroutine of one of its requests.
+// that gets free takes its share of them, in order, as many as fit one call. So
+// nobody ever waits for company that may not come, and the calls grow as the load
+// does. No goroutine of its own is needed: each call is made by the goroutine of one
+// of its requests.
 type dispatcher struct {
 	scripts scripts
 	// ended is told of each call as it ends.
@@ -42,8 +47,12 @@ type dispatcher struct {
 	idle  []connection
 	queue []*request
 	// open is how many connections are idle or in use.
-	open   int
-	closed bool
+	open int
+	// underWay is how many requests are in calls that have not ended.
+	underWay int
+	closed   bool
+
+	timers sync.Pool
 }
 
 // opened adds a connection.
@@ -54,46 +63,56 @@ func (d *dispatcher) opened(added connection) {
 	d.release(added, false)
 }
 
-// do has a request decided. Its error is the request's own or that of its call.
+// do sends a request. Its error says that the request was given up; what became of
+// one that was not stands in its parts.
 func (d *dispatcher) do(q *request) error {
 	if err := q.ctx.Err(); err != nil {
 		return err
 	}
-	own, err := d.sendOrQueue(q)
+	free, busy, err := d.freeOrQueue(q)
 	switch {
 	case err != nil:
 		return err
-	case own != nil:
-		d.make(own)
-		return q.err
-	default:
+	case free == nil:
 		return d.await(q)
+	case busy:
+		// The store works on another call. Until that ends, it is no loss to let those
+		// who are ready to run ask as well: what comes with it comes almost for free.
+		runtime.Gosched()
+		d.release(free, false)
+		return d.await(q)
+	default:
+		d.make(callOf(free, q))
+		return q.err
 	}
 }
 
-// sendOrQueue returns a call of the request alone if a connection is idle.
-func (d *dispatcher) sendOrQueue(q *request) (*call, error) {
+// freeOrQueue returns an idle connection for a request, if there is one, and whether
+// other calls are under way. The request queues, unless the connection is for it alone.
+func (d *dispatcher) freeOrQueue(q *request) (free connection, busy bool, err error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	switch last := len(d.idle) - 1; {
-	case d.open == 0 || d.closed:
-		return nil, errNoConnection
-	case last >= 0:
-		free := d.idle[last]
-		d.idle = d.idle[:last]
-		return &call{connection: free, requests: []*request{q}}, nil
-	case len(d.queue) >= mostWaiting:
-		return nil, errCrowded
+	if d.open == 0 || d.closed {
+		return nil, false, errNoConnection
+	}
+	if last := len(d.idle) - 1; last >= 0 {
+		free, d.idle = d.idle[last], d.idle[:last]
+		if d.underWay == 0 {
+			d.underWay = 1
+			return free, false, nil
+		}
+	} else if len(d.queue) >= mostWaiting {
+		return nil, false, errCrowded
 	}
 	q.turn, q.queued = make(chan *call, 1), true
 	d.queue = append(d.queue, q)
-	return nil, nil
+	return free, true, nil
 }
 
 // await waits for a queued request's turn, and makes the call if it is its own.
 func (d *dispatcher) await(q *request) error {
-	timer := time.NewTimer(time.Until(q.deadline))
-	defer timer.Stop()
+	timer := d.timer(time.Until(q.deadline))
+	defer d.putBack(timer)
 	var over error
 	select {
 	case turn := <-q.turn:
@@ -103,12 +122,15 @@ func (d *dispatcher) await(q *request) error {
 	case <-q.ctx.Done():
 		over = q.ctx.Err()
 	}
-	d.mu.Lock()
-	if q.queued {
-		// Whoever takes from the queue passes over requests that are over.
-		q.queued = false
+	if d.leaveQueue(q) && q.ctx.Err() == nil {
+		// It was sent, and the answer is looked for once more.
+		timer.Reset(lateness)
+		select {
+		case turn := <-q.turn:
+			return d.take(q, turn)
+		case <-timer.C:
+		}
 	}
-	d.mu.Unlock()
 	select {
 	case turn := <-q.turn:
 		// Others count on the call, or the answer came at the last moment.
@@ -116,6 +138,32 @@ func (d *dispatcher) await(q *request) error {
 	default:
 		return over
 	}
+}
+
+// leaveQueue ends a request's waiting, and says whether it has left the queue before.
+func (d *dispatcher) leaveQueue(q *request) bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	sent := !q.queued
+	// Whoever takes from the queue passes over requests that are over.
+	q.queued = false
+	return sent
+}
+
+// timer returns one that fires then, used before or new: every request that waits
+// needs one, and hardly any fires.
+func (d *dispatcher) timer(after time.Duration) *time.Timer {
+	if used, ok := d.timers.Get().(*time.Timer); ok {
+		used.Reset(after)
+		return used
+	}
+	return time.NewTimer(after)
+}
+
+// putBack stops a timer. One that is stopped or reset never sends an old time.
+func (d *dispatcher) putBack(used *time.Timer) {
+	used.Stop()
+	d.timers.Put(used)
 }
 
 func (d *dispatcher) take(q *request, turn *call) error {
@@ -129,6 +177,9 @@ func (d *dispatcher) take(q *request, turn *call) error {
 func (d *dispatcher) make(c *call) {
 	leader := c.leader()
 	err := c.send(d.scripts)
+	d.mu.Lock()
+	d.underWay -= len(c.requests)
+	d.mu.Unlock()
 	d.release(c.connection, spoils(err))
 	d.ended(c, err)
 	for _, q := range c.requests {
@@ -155,18 +206,29 @@ func (d *dispatcher) release(free connection, spoilt bool) {
 		d.idle = append(d.idle, free)
 		return
 	}
+	d.underWay += len(next)
 	c := &call{connection: free, requests: next}
 	c.leader().turn <- c
 }
 
-// nextRequests takes the requests of one call from the queue.
+// nextRequests takes the requests of one call from the queue. While other calls are
+// under way it is an even share of all, so that the store works on one call while the
+// answers to another travel and are read: else one call would have nearly all, and the
+// store nothing to do until the callers come again.
 func (d *dispatcher) nextRequests() []*request {
 	now := time.Now()
 	var next []*request
+	share := len(d.queue)
+	if d.underWay > 0 {
+		share = (len(d.queue) + d.underWay + d.open - 1) / d.open
+	}
 	checks, taken := 0, 0
 	for _, q := range d.queue {
 		if q.queued && !q.isOver(now) {
-			if checks += len(q.names); len(next) > 0 && (checks > checksPerCall || len(next[0].corrections) > 0 != (len(q.corrections) > 0)) {
+			if len(next) >= share {
+				break
+			}
+			if checks += q.size(); len(next) > 0 && (checks > checksPerCall || next[0].corrects() != q.corrects()) {
 				break
 			}
 			q.queued = false

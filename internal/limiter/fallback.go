@@ -51,6 +51,9 @@ func (f *Fallback) Decide(ctx context.Context, namespace string, checks []Check)
 	if !errors.Is(err, ErrBreakerOpen) && !left {
 		f.onStoreError(ErrorKind(err))
 	}
+	if partial, ok := errors.AsType[*partialError](err); ok {
+		return partial.complete(f.decideAlone(namespace, partial.undecided)), nil
+	}
 	return f.decideAlone(namespace, distinct(checks)), nil
 }
 

@@ -117,9 +117,9 @@ func (l *leases) forgetOne() {
 	}
 }
 
-// take keeps the leases of a request that asked for some. Its decision has none of
-// them if the store refused it or could not decide.
-func (l *leases) take(namespace string, checks []Check, asked *request, decision *Decision) {
+// take keeps the leases of a request that asked for some, given the parts that the
+// store decided on. There are none if it refused the request or could not decide.
+func (l *leases) take(namespace string, checks []Check, decided []*part, decision *Decision) {
 	now := time.Now()
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -130,17 +130,26 @@ func (l *leases) take(namespace string, checks []Check, asked *request, decision
 		name := nameOf(namespace, &checks[i])
 		known := l.kept[name]
 		known.asked = false
-		if asked == nil || asked.stands[i].advance == 0 {
-			l.kept[name] = known
-			continue
+		l.kept[name] = known
+	}
+	if !decision.Allowed {
+		return
+	}
+	for _, p := range decided {
+		for i := range p.checks {
+			if p.stands[i].advance > 0 {
+				l.keep(namespace, &p.checks[i], p.stands[i].advance, p.sent, now, decision)
+			}
 		}
-		advance := asked.stands[i].advance
-		state := decision.Limits[slices.IndexFunc(decision.Limits, func(s LimitState) bool { return s.isOf(&checks[i]) })]
-		state.Remaining -= advance
-		l.kept[name] = lease{
-			limit: checks[i].Limit, left: advance, received: now, state: state,
-			until: asked.sent.Add(leaseFrom(checks[i].Limit, state)),
-		}
+	}
+}
+
+func (l *leases) keep(namespace string, check *Check, advance int64, sent, received time.Time, decision *Decision) {
+	state := decision.Limits[slices.IndexFunc(decision.Limits, func(s LimitState) bool { return s.isOf(check) })]
+	state.Remaining -= advance
+	l.kept[nameOf(namespace, check)] = lease{
+		limit: check.Limit, left: advance, received: received, state: state,
+		until: sent.Add(leaseFrom(check.Limit, state)),
 	}
 }
 

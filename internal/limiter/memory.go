@@ -5,45 +5,43 @@ package limiter
 
 import (
 	"context"
-	"sync"
+	"hash/maphash"
+	"math/bits"
 	"time"
 )
 
 // DefaultMemoryKeys is how many counters a Memory keeps when told none: about
-// 20 MB.
+// 30 MB.
 const DefaultMemoryKeys = 100_000
 
 const (
-	// sampled is how many counters are looked at to make room for a new one.
-	sampled = 8
-	// roomy is how many counters are kept without looking for unused ones.
-	roomy = 1024
-	// loggedPerKey times the most counters is how many entries all logs together
-	// may have.
-	loggedPerKey = 16
+	// mostShards is how many shards a Memory has at most. A set of them fits 64 bits.
+	mostShards = 16
+	// keysPerShard is how many counters a shard keeps at least, if there are several:
+	// then they fill about evenly.
+	keysPerShard = 1024
 )
 
-// Memory decides in the process, by the arithmetic of the script. It keeps at
-// most so many counters. Beyond the first thousand, every new counter looks at a
-// few others and removes those that are unused again; when it is full it removes,
-// of these few, the one that would be unused first, which forgets what that
-// client had spent. So a flood of identities costs accuracy, never memory. The
-// entries of logs are bounded likewise.
+// Memory decides in the process, by the arithmetic of the script. It keeps at most
+// so many counters, of which those with long logs count as several. Each decision
+// removes a few that are unused again. When it is full, those that would be unused
+// first make room for others, which forgets what their clients had spent. So a flood
+// of identities costs accuracy, never memory.
+//
+// Counters are spread over shards by their identity. A request locks those of its
+// identities, mostly one, in ascending order, so it is decided all at once.
 type Memory struct {
-	now      func() time.Time
-	maxKeys  int
-	mu       sync.Mutex
-	counters map[counterName]state
-	// logged is how many entries the logs have.
-	logged int
+	now    func() time.Time
+	seed   maphash.Seed
+	shards []shard
 }
 
 var _ Decider = (*Memory)(nil)
 
 type counterName struct{ namespace, identity, limit string }
 
-// NewMemory returns an empty limiter. A nil now is this machine's time as it goes on
-// from now, whatever its clock is set to, and a maxKeys below
+// NewMemory returns an empty limiter. Its clock must not step back: a nil now is this
+// machine's time as it goes on from now, whatever its clock is set to. A maxKeys below
 // 1 is DefaultMemoryKeys.
 func NewMemory(now func() time.Time, maxKeys int) *Memory {
 	if now == nil {
@@ -52,13 +50,35 @@ func NewMemory(now func() time.Time, maxKeys int) *Memory {
 	if maxKeys < 1 {
 		maxKeys = DefaultMemoryKeys
 	}
-	return &Memory{now: now, maxKeys: maxKeys, counters: make(map[counterName]state)}
+	count := 1
+	for count < mostShards && maxKeys >= 2*count*keysPerShard {
+		count *= 2
+	}
+	m := &Memory{now: now, seed: maphash.MakeSeed(), shards: make([]shard, count)}
+	for i := range m.shards {
+		// Together they keep exactly maxKeys.
+		m.shards[i].most = (maxKeys + i) / count
+		m.shards[i].counters = make(map[counterName]*counter)
+	}
+	return m
 }
 
 // steadyClock is a clock that is never set.
 func steadyClock(began time.Time) func() time.Time {
 	shown := began.Round(0)
 	return func() time.Time { return shown.Add(time.Since(began)) }
+}
+
+// Forgotten is how many counters made room for others while they were in use. Each
+// may have admitted its limit once more.
+func (m *Memory) Forgotten() int64 {
+	total := int64(0)
+	for i := range m.shards {
+		m.shards[i].mu.Lock()
+		total += m.shards[i].forgotten
+		m.shards[i].mu.Unlock()
+	}
+	return total
 }
 
 // Decide decides at once. Its only errors are about limits out of range.
@@ -74,16 +94,7 @@ func (m *Memory) Decide(_ context.Context, namespace string, checks []Check) (De
 // decide checks all plans and charges all or none.
 func (m *Memory) decide(namespace string, checks []Check, plans []plan, source Source) Decision {
 	stands := make([]standing, len(plans))
-	m.mu.Lock()
-	now := m.now().UnixMicro()
-	for i := range plans {
-		stands[i] = plans[i].stand(m.counters[nameOf(namespace, &checks[i])], now)
-	}
-	admitted := allAdmit(plans, stands)
-	for i := range plans {
-		m.settle(nameOf(namespace, &checks[i]), plans[i], stands[i], admitted, now)
-	}
-	m.mu.Unlock()
+	now := m.charge(namespace, checks, plans, stands)
 	decision := decisionOf(checks, plans, stands, source)
 	decision.Receipt = receiptFor(m, namespace, checks, plans, stands, now)
 	if source == Store {
@@ -92,86 +103,90 @@ func (m *Memory) decide(namespace string, checks []Check, plans []plan, source S
 	return decision
 }
 
-// settle charges a limit, or brings its state back from a time that cannot be.
-func (m *Memory) settle(name counterName, made plan, stand standing, admitted bool, now int64) {
-	if admitted && stand.admits && !made.free() {
-		m.put(name, now, func(stored state) state { return made.charge(stored, stand, now) })
-		return
+// met is what a request meets: a shard, and in it a counter, nil if it is unused.
+type met struct {
+	shard   *shard
+	counter *counter
+}
+
+// charge compares all plans with their counters, which tells the standings, and
+// charges all or none. It returns when that was.
+func (m *Memory) charge(namespace string, checks []Check, plans []plan, stands []standing) int64 {
+	// Most requests meet few limits: these need no memory from the heap.
+	var few [4]met
+	found := few[:min(len(checks), len(few))]
+	if len(checks) > len(few) {
+		found = make([]met, len(checks))
 	}
-	if stored, known := m.counters[name]; known {
-		if cut, ok := made.cut(stored, stand, now); ok {
-			m.counters[name] = cut
+	numbers := uint64(0)
+	for i := range checks {
+		number := m.shardOf(checks[i].Identity)
+		found[i].shard = &m.shards[number]
+		numbers |= 1 << number
+	}
+	m.lock(numbers)
+	defer m.unlock(numbers)
+	now := m.now().UnixMicro()
+	for i := range found {
+		found[i].counter = found[i].shard.counters[nameOf(namespace, &checks[i])]
+		stands[i] = plans[i].stand(found[i].counter.stored(), now)
+	}
+	admitted := allAdmit(plans, stands)
+	for i := range found {
+		e, stored := &found[i], found[i].counter.stored()
+		if admitted && stands[i].admits && !plans[i].free() {
+			e.shard.put(e.counter, nameOf(namespace, &checks[i]), plans[i].charge(stored, stands[i], now))
+		} else if cut, ok := plans[i].cut(stored, stands[i], now); ok && e.counter != nil {
+			// A clock left a time that cannot be.
+			e.shard.put(e.counter, e.counter.name, cut)
 		}
 	}
+	for i := range found {
+		found[i].shard.tend(now)
+	}
+	return now
 }
 
 // correct corrects charges at once.
 func (m *Memory) correct(namespace string, corrections []correction) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	now := m.now().UnixMicro()
 	for i := range corrections {
-		c := &corrections[i]
-		name := counterName{namespace: namespace, identity: c.identity, limit: c.limit}
-		if _, known := m.counters[name]; !known && c.kind == giveBack {
-			continue
-		}
-		m.put(name, now, func(stored state) state { return c.apply(stored, now) })
+		m.correctOne(namespace, &corrections[i])
+	}
+}
+
+func (m *Memory) correctOne(namespace string, c *correction) {
+	s := &m.shards[m.shardOf(c.identity)]
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	now := m.now().UnixMicro()
+	name := counterName{namespace: namespace, identity: c.identity, limit: c.limit}
+	known := s.counters[name]
+	if known == nil && c.kind == giveBack {
+		return
+	}
+	s.put(known, name, c.apply(known.stored(), now))
+	s.tend(now)
+}
+
+// shardOf is the number of the shard of an identity. Nobody can guess which
+// identities share one.
+func (m *Memory) shardOf(identity string) int {
+	return int(maphash.String(m.seed, identity) & uint64(len(m.shards)-1))
+}
+
+// lock locks the shards of a set, in ascending order.
+func (m *Memory) lock(numbers uint64) {
+	for ; numbers != 0; numbers &= numbers - 1 {
+		m.shards[bits.TrailingZeros64(numbers)].mu.Lock()
+	}
+}
+
+func (m *Memory) unlock(numbers uint64) {
+	for ; numbers != 0; numbers &= numbers - 1 {
+		m.shards[bits.TrailingZeros64(numbers)].mu.Unlock()
 	}
 }
 
 func nameOf(namespace string, check *Check) counterName {
 	return counterName{namespace: namespace, identity: check.Identity, limit: check.Limit.Key}
-}
-
-// put changes a counter, and makes room for it if it is new.
-func (m *Memory) put(name counterName, now int64, change func(state) state) {
-	stored, known := m.counters[name]
-	if !known && len(m.counters) >= min(roomy, m.maxKeys) {
-		m.forget(now, len(m.counters) >= m.maxKeys, func(state) bool { return true })
-	}
-	before := len(stored.log)
-	counter := change(stored)
-	m.counters[name] = counter
-	m.logged += len(counter.log) - before
-	// Twice, so that the logs shrink until they fit again.
-	for range 2 {
-		if m.logged > m.maxKeys*loggedPerKey {
-			m.forget(now, true, func(s state) bool { return len(s.log) > 0 })
-		}
-	}
-}
-
-// forget looks at a few counters of a kind and removes those that are unused
-// again, and if it must, the one that would be so first. The map gives them in a
-// random order.
-func (m *Memory) forget(now int64, must bool, kind func(state) bool) {
-	var soonest counterName
-	var until int64
-	looked := 0
-	for name, counter := range m.counters {
-		if looked == sampled {
-			break
-		}
-		if !kind(counter) {
-			continue
-		}
-		looked++
-		if counter.until < now {
-			m.remove(name)
-			must = false
-			continue
-		}
-		if until == 0 || counter.until < until {
-			soonest, until = name, counter.until
-		}
-	}
-	if must {
-		m.remove(soonest)
-	}
-}
-
-func (m *Memory) remove(name counterName) {
-	m.logged -= len(m.counters[name].log)
-	delete(m.counters, name)
 }

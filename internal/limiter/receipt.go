@@ -23,6 +23,9 @@ type Receipt struct {
 	// charged is when, by the clock of the book, in microseconds.
 	charged int64
 
+	// next is what the same request was charged elsewhere.
+	next *Receipt
+
 	mu      sync.Mutex
 	over    bool
 	renewal *time.Timer
@@ -69,6 +72,20 @@ func receiptFor(in book, namespace string, checks []Check, plans []plan, stands 
 	return r
 }
 
+// with adds what the same request was charged elsewhere, before anyone else has
+// either.
+func (r *Receipt) with(other *Receipt) *Receipt {
+	if r == nil {
+		return other
+	}
+	last := r
+	for last.next != nil {
+		last = last.next
+	}
+	last.next = other
+	return r
+}
+
 // Settle ends the receipt: due is what a check costs in the end. What was charged
 // beyond that is given back, and what is missing is charged late. A nil due leaves
 // the costs as they are. Places are given back, whatever they cost. Of a LeakyBucket
@@ -98,9 +115,12 @@ func (r *Receipt) Cancel() {
 
 // end corrects each charge once.
 func (r *Receipt) end(wanted func(*charge) (correctionKind, int64)) {
-	if r == nil {
-		return
+	for ; r != nil; r = r.next {
+		r.endOne(wanted)
 	}
+}
+
+func (r *Receipt) endOne(wanted func(*charge) (correctionKind, int64)) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.over {

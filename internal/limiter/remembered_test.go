@@ -129,7 +129,7 @@ func TestRememberedRefusalsOutlastTheBreaker(t *testing.T) {
 	check := fixedWindowOf("a", 1, ages)
 	decide(t, limiter, check)
 	decide(t, limiter, check)
-	limiter.breaker.open = true
+	limiter.only().breaker.open = true
 	if got := decide(t, limiter, check); got.Allowed || got.Source != Store {
 		t.Errorf("%+v while the store is not asked, want the refusal that is remembered", got)
 	}

@@ -68,6 +68,44 @@ func (s script) run(ctx context.Context, connection processor, words []any, keys
 	return reply, err
 }
 
+// runAll does so for each run, of which there is one in each slot, in one round
+// trip, and a second one for those that need the text.
+func (s script) runAll(ctx context.Context, connection connection, runs []*run) {
+	if len(runs) == 1 && !runs[0].asking() {
+		runs[0].reply, runs[0].err = s.run(ctx, connection, runs[0].words, runs[0].keys)
+		return
+	}
+	sendAll(ctx, connection, runs, "EVALSHA", s.sha)
+	var unknown []*run
+	for _, r := range runs {
+		if redis.HasErrorPrefix(r.err, "NOSCRIPT") {
+			unknown = append(unknown, r)
+		}
+	}
+	if len(unknown) > 0 {
+		sendAll(ctx, connection, unknown, "EVAL", s.text)
+	}
+}
+
+func sendAll(ctx context.Context, connection connection, runs []*run, command, named string) {
+	var all []redis.Cmder
+	scripts := make([]onceCommand, len(runs))
+	for i, r := range runs {
+		r.words[0], r.words[1], r.words[2] = command, named, r.keys
+		if r.asking() {
+			// It holds for the next command alone.
+			all = append(all, redis.NewStatusCmd(ctx, "ASKING"))
+		}
+		scripts[i] = onceCommand{IntSliceCmd: redis.NewIntSliceCmd(ctx, r.words...)}
+		all = append(all, scripts[i])
+	}
+	// Each command has its own error as well.
+	_ = connection.ProcessAll(ctx, all)
+	for i, r := range runs {
+		r.reply, r.err = scripts[i].Result()
+	}
+}
+
 func send(ctx context.Context, connection processor, words []any) ([]int64, error) {
 	command := onceCommand{IntSliceCmd: redis.NewIntSliceCmd(ctx, words...)}
 	if err := connection.Process(ctx, command); err != nil {

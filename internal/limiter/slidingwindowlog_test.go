@@ -11,6 +11,7 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
+	"github.com/penstock-dev/penstock/test/model"
 	"github.com/penstock-dev/penstock/test/redistest"
 )
 
@@ -25,7 +26,7 @@ func TestAFullLogIsReadByHalving(t *testing.T) {
 	for _, worn := range []int64{0, 1, 2, 3, 5000, 8192, maxLogged - 2, maxLogged - 1, maxLogged} {
 		t.Run(fmt.Sprint(worn), func(t *testing.T) {
 			check := slidingWindowLogOf(fmt.Sprint(worn), maxLogged, time.Second)
-			reference, now := newModel(), present
+			reference, now := model.New(), present
 			for _, cost := range []int64{worn, maxLogged - worn} {
 				requireModel(t, t.Fatalf, limiter, reference, now, []Check{costing(check, cost)})
 				now += 500_000
@@ -74,21 +75,6 @@ func TestALogIsOneListOfWhatCounts(t *testing.T) {
 		if length, err := client.LLen(t.Context(), counterOf(check)).Result(); err != nil || length != wantLength {
 			t.Errorf("after request %d the log has %d entries, %v, want %d", i+1, length, err, wantLength)
 		}
-	}
-}
-
-func TestMemoryBoundsTheEntriesOfLogs(t *testing.T) {
-	t.Parallel()
-	limiter := NewMemory(nil, 100)
-	for i := range 200 {
-		decide(t, limiter, costing(slidingWindowLogOf(fmt.Sprint(i), 1000, ages), 100))
-	}
-	entries := 0
-	for _, counter := range limiter.counters {
-		entries += len(counter.log)
-	}
-	if entries != limiter.logged || entries > 100*loggedPerKey+100 {
-		t.Errorf("%d entries are kept and %d counted, want both equal and about %d at most", entries, limiter.logged, 100*loggedPerKey)
 	}
 }
 

@@ -25,6 +25,9 @@ func newRedis(t testing.TB, options *redis.Options, deadline time.Duration) *Red
 	return limiter
 }
 
+// only is the node of a limiter on a store that is no cluster.
+func (r *Redis) only() *node { return r.layout.Load().only }
+
 func counterOf(check Check) string {
 	return keys.Prefix(keys.DefaultPrefix).Counter("shop", check.Identity, check.Limit.Key)
 }

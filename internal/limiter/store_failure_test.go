@@ -177,7 +177,7 @@ func TestALateReplyIsNeverReadByTheNext(t *testing.T) {
 			stop()
 		}
 		server.Resume()
-		limiter.breaker.close()
+		limiter.only().breaker.close()
 		awaitConnections(t, limiter)
 		var running sync.WaitGroup
 		for i := range int64(20) {
@@ -256,7 +256,7 @@ func TestErrorKinds(t *testing.T) {
 	}
 	// A script that a person changed or a future Redis refuses.
 	broken := newRedis(t, users.Client(t).Options(), patience)
-	broken.dispatcher.scripts.decide = newScript("return nothing.here")
+	broken.only().dispatcher.scripts.decide = newScript("return nothing.here")
 	if _, err := broken.Decide(t.Context(), "shop", []Check{fixedWindowOf("a", 9, ages)}); ErrorKind(err) != KindScript {
 		t.Errorf("kind %q of %v, want %q", ErrorKind(err), err, KindScript)
 	}

@@ -14,6 +14,7 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
+	"github.com/penstock-dev/penstock/internal/redisconn"
 	"github.com/penstock-dev/penstock/internal/ruleset"
 	"github.com/penstock-dev/penstock/test/redistest"
 )
@@ -113,31 +114,53 @@ func (c *clockedMemory) set(_ *testing.T, now int64) { *c.at = now }
 
 func (c *clockedMemory) book() book { return c.Memory }
 
-func (c *clockedMemory) forget() { clear(c.counters) }
+func (c *clockedMemory) forget() { c.Memory = newClockedMemory(c.at).Memory }
+
+func newClockedMemory(at *int64) *clockedMemory {
+	return &clockedMemory{Memory: NewMemory(func() time.Time { return time.UnixMicro(*at) }, 0), at: at}
+}
 
 // clockedLimiters are the script on a real Redis and the memory limiter.
 func clockedLimiters(t *testing.T) map[string]clocked {
 	t.Helper()
 	client := clientOf(t, redistest.Start(t))
 	at := new(int64)
-	memory := NewMemory(func() time.Time { return time.UnixMicro(*at) }, 0)
 	return map[string]clocked{
 		"redis":  newClockedRedis(t, client),
-		"memory": &clockedMemory{Memory: memory, at: at},
+		"memory": newClockedMemory(at),
 	}
 }
 
 func newClockedRedis(t *testing.T, client *redis.Client) *clockedRedis {
 	t.Helper()
-	at := new(int64)
-	stepped := newRedis(t, client.Options(), patience)
-	stepped.dispatcher.scripts = scripts{decide: newScript(steppedTime + decideText), correct: newScript(steppedTime + correctText)}
-	awaitConnections(t, stepped)
-	stepped.dispatcher.mu.Lock()
-	for i, idle := range stepped.dispatcher.idle {
-		stepped.dispatcher.idle[i] = steppedConnection{connection: idle, at: at}
+	return steppedBy(t, newRedis(t, client.Options(), patience))
+}
+
+// newClocked is a limiter that connects as the settings say.
+func newClocked(t *testing.T, settings redisconn.Settings) *clockedRedis {
+	t.Helper()
+	limiter, err := Connect(settings)
+	if err != nil {
+		t.Fatal(err)
 	}
-	stepped.dispatcher.mu.Unlock()
+	t.Cleanup(limiter.Close)
+	limiter.Await(t.Context())
+	return steppedBy(t, limiter)
+}
+
+// steppedBy has the test set the limiter's clock.
+func steppedBy(t *testing.T, stepped *Redis) *clockedRedis {
+	t.Helper()
+	at := new(int64)
+	for _, n := range stepped.layout.Load().all() {
+		n.dispatcher.scripts = scripts{decide: newScript(steppedTime + decideText), correct: newScript(steppedTime + correctText)}
+		awaitNode(t, n)
+		n.dispatcher.mu.Lock()
+		for i, idle := range n.dispatcher.idle {
+			n.dispatcher.idle[i] = steppedConnection{connection: idle, at: at}
+		}
+		n.dispatcher.mu.Unlock()
+	}
 	// Refusals are remembered by the time that really passes.
 	stepped.remembered = nil
 	stepped.now = func() time.Time {
@@ -234,7 +257,8 @@ func checksOf(client string, requests, burst int64, window time.Duration) []Chec
 		slidingWindowCounterOf(client, requests, window),
 		slidingWindowLogOf(client, min(requests, maxLogged), window),
 		leakyBucketOf(client, requests, burst, window),
-		concurrencyOf(client, requests),
+		// A refusal brings back a thousand places at once, of more the others later.
+		concurrencyOf(client, min(requests, 1000)),
 		calendarOfClient(client, requests, ruleset.Calendar{Period: ruleset.PeriodDay, TimeZone: "America/Havana"}),
 		calendarOfClient(client, requests, ruleset.Calendar{Period: ruleset.PeriodMonth, TimeZone: "Africa/Cairo"}),
 	}

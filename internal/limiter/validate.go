@@ -58,12 +58,16 @@ func validate(check *Check) error {
 		return invalid("cost", "%d is not from 0 to %d", check.Cost, int64(maxCost))
 	case limit.Requests < 1 || limit.Requests > maxRequests:
 		return invalid("requests", "%d is not from 1 to %d", limit.Requests, int64(maxRequests))
-	case limit.Algorithm == ruleset.Concurrency:
-		if check.Cost > maxPlaces {
-			return invalid("cost", "%d is more than the %d places that a request can take", check.Cost, int64(maxPlaces))
-		}
-		return nil
-	case limit.Calendar != nil && limit.Algorithm == ruleset.FixedWindow:
+	case limit.Algorithm == ruleset.Concurrency && check.Cost > maxPlaces:
+		return invalid("cost", "%d is more than the %d places that a request can take", check.Cost, int64(maxPlaces))
+	}
+	return validateLimit(limit, invalid)
+}
+
+// validateLimit is about what belongs to the algorithm.
+func validateLimit(limit *ruleset.Limit, invalid func(field, problem string, values ...any) error) error {
+	switch {
+	case limit.Algorithm == ruleset.Concurrency, limit.Calendar != nil && limit.Algorithm == ruleset.FixedWindow:
 		return nil
 	case limit.WindowMicros < 1 || limit.WindowMicros > maxWindowMicros:
 		return invalid("window", "of %d µs is not from 1 µs to 400 days", limit.WindowMicros)

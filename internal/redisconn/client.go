@@ -4,8 +4,7 @@
 package redisconn
 
 import (
-	"crypto/tls"
-	"crypto/x509"
+	"cmp"
 	"time"
 
 	"github.com/redis/go-redis/v9"
@@ -20,64 +19,69 @@ const publishTimeout = 5 * time.Second
 
 // New returns a client for rule sets and acknowledgements, which may take a second
 // and may be repeated. It connects in the background, so an unreachable store shows
-// in the first operation. Errors are those of Validate.
+// in the first operation. It follows failovers and slots by itself. Errors are
+// those of Validate.
 func New(settings Settings) (redis.UniversalClient, error) {
-	options, err := optionsFor(settings)
-	if err != nil {
-		return nil, err
-	}
-	options.ReadTimeout, options.WriteTimeout = publishTimeout, publishTimeout
-	return redis.NewClient(options), nil
-}
-
-// DecidingOptions say how to connect for the scripts of the request path: Keep
-// opens such connections. Errors are those of Validate.
-func DecidingOptions(settings Settings) (*redis.Options, error) {
-	options, err := optionsFor(settings)
-	if err != nil {
-		return nil, err
-	}
-	// A full call of 64 checks is written at once; every pod pays for the buffers.
-	options.ReadBufferSize, options.WriteBufferSize = 4<<10, 16<<10
-	return options, nil
-}
-
-func optionsFor(settings Settings) (*redis.Options, error) {
 	if err := settings.Validate(); err != nil {
 		return nil, err
 	}
-	return &redis.Options{
-		Addr:                     settings.Addresses[0],
+	options := settings.options()
+	options.ReadTimeout, options.WriteTimeout = publishTimeout, publishTimeout
+	switch settings.mode() {
+	case Sentinel:
+		return redis.NewFailoverClient(options.Failover()), nil
+	case Cluster:
+		return redis.NewClusterClient(options.Cluster()), nil
+	default:
+		return redis.NewClient(settings.simple(options)), nil
+	}
+}
+
+// DecidingOptions say how to connect for the scripts of the request path: Keep
+// opens such connections. With Sentinel each leads to the server that is the master
+// when it is made. With Cluster they lead to the first of the addresses, and
+// differ by Addr alone for the other nodes. Errors are those of Validate.
+func DecidingOptions(settings Settings) (*redis.Options, error) {
+	if err := settings.Validate(); err != nil {
+		return nil, err
+	}
+	options := settings.simple(settings.options())
+	// A full call of 64 checks is written at once; every pod pays for the buffers.
+	options.ReadBufferSize, options.WriteBufferSize = 4<<10, 16<<10
+	if settings.mode() == Sentinel {
+		options.Addr = settings.MasterName
+		options.Dialer = newMasterFinder(settings).dial
+		options.OnConnect = refuseReplica
+	}
+	return options, nil
+}
+
+// options are what the clients of all modes have in common.
+func (s Settings) options() *redis.UniversalOptions {
+	return &redis.UniversalOptions{
+		Addrs:                    s.Addresses,
+		MasterName:               s.MasterName,
+		SentinelUsername:         s.SentinelUsername,
+		SentinelPassword:         s.SentinelPassword,
 		ClientName:               clientName,
 		DisableIdentity:          true,
 		Protocol:                 2,
-		Username:                 settings.Username,
-		Password:                 settings.Password,
-		DB:                       settings.Database,
-		DialTimeout:              orDefault(settings.DialTimeout, DefaultDialTimeout),
+		Username:                 s.Username,
+		Password:                 s.Password,
+		DB:                       s.Database,
+		DialTimeout:              cmp.Or(s.DialTimeout, DefaultDialTimeout),
 		ContextTimeoutEnabled:    true,
 		PipelinePoolSize:         -1,
-		TLSConfig:                settings.TLS.config(),
+		TLSConfig:                s.TLS.config(),
 		MaintNotificationsConfig: &maintnotifications.Config{Mode: maintnotifications.ModeDisabled},
-	}, nil
+	}
 }
 
-// config returns nil, which means clear text, for nil. The settings are valid.
-func (t *TLS) config() *tls.Config {
-	if t == nil {
-		return nil
+// simple are the options of a connection to one server.
+func (s Settings) simple(options *redis.UniversalOptions) *redis.Options {
+	simple := options.Simple()
+	if isSocket(simple.Addr) {
+		simple.Network = "unix"
 	}
-	config := &tls.Config{ServerName: t.ServerName, MinVersion: tls.VersionTLS12}
-	if len(t.CA) > 0 {
-		config.RootCAs = x509.NewCertPool()
-		config.RootCAs.AppendCertsFromPEM(t.CA)
-	}
-	return config
-}
-
-func orDefault(value, absent time.Duration) time.Duration {
-	if value == 0 {
-		return absent
-	}
-	return value
+	return simple
 }

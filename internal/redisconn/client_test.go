@@ -10,6 +10,7 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
+	"github.com/penstock-dev/penstock/internal/keys"
 	"github.com/penstock-dev/penstock/internal/redisconn"
 	"github.com/penstock-dev/penstock/test/redistest"
 )
@@ -36,6 +37,16 @@ func TestClientsConnect(t *testing.T) {
 	plain := redistest.Start(t)
 	secured := redistest.Start(t, redistest.WithTLS())
 	users := redistest.Start(t, redistest.WithUsers("app on >secret ~* +@all"))
+	asking := redistest.Start(t, redistest.WithClientCertificates())
+	certificate, key := asking.ClientCertificate(t, "app")
+	cluster := redistest.StartCluster(t)
+	local := redistest.Start(t, redistest.WithSocket())
+	// The least that a user of the sentinels needs, as docs/operating.md says.
+	watched := redistest.StartSentinel(t, redistest.WithPassword("watchword"), redistest.WithUsers("watch on >word &* "+
+		"+hello +auth +ping +client|setname +subscribe +sentinel|get-master-addr-by-name +sentinel|sentinels"))
+	sentinels := redisconn.Settings{
+		Mode: redisconn.Sentinel, Addresses: watched.Addrs(), MasterName: watched.MasterName(), SentinelPassword: "watchword",
+	}
 	tests := map[string]struct {
 		settings redisconn.Settings
 		wantErr  string
@@ -55,7 +66,25 @@ func TestClientsConnect(t *testing.T) {
 			Addresses: []string{secured.Addr()},
 			TLS:       &redisconn.TLS{ServerName: secured.ServerName()},
 		}, wantErr: "certificate"},
-		"user":           {settings: redisconn.Settings{Addresses: []string{users.Addr()}, Username: "app", Password: "secret"}},
+		"user": {settings: redisconn.Settings{Addresses: []string{users.Addr()}, Username: "app", Password: "secret"}},
+		"client certificate": {settings: redisconn.Settings{
+			Addresses: []string{asking.Addr()},
+			TLS:       &redisconn.TLS{CA: asking.CA(), ServerName: asking.ServerName(), Certificate: certificate, Key: key},
+		}},
+		"Unix socket": {settings: redisconn.Settings{Addresses: []string{local.Socket()}, Database: 1}},
+		"Sentinel":    {settings: sentinels},
+		"Cluster": {settings: redisconn.Settings{
+			Mode: redisconn.Cluster, Addresses: []string{cluster.NodeOf(keys.Slot("key")).Addr()},
+		}},
+		"Sentinel, wrong password": {
+			settings: change(sentinels, func(s *redisconn.Settings) { s.SentinelPassword = "guess" }), wantErr: "WRONGPASS",
+		},
+		"Sentinel, user": {settings: change(sentinels, func(s *redisconn.Settings) {
+			s.SentinelUsername, s.SentinelPassword = "watch", "word"
+		})},
+		"Sentinel, first one gone": {
+			settings: change(sentinels, func(s *redisconn.Settings) { s.Addresses = append([]string{"127.0.0.1:1"}, s.Addresses...) }),
+		},
 		"wrong password": {settings: redisconn.Settings{Addresses: []string{users.Addr()}, Username: "app", Password: "guess"}, wantErr: "WRONGPASS"},
 	}
 	for name, tc := range tests {
@@ -69,6 +98,12 @@ func TestClientsConnect(t *testing.T) {
 			})
 		}
 	}
+}
+
+// change returns changed settings.
+func change(settings redisconn.Settings, by func(*redisconn.Settings)) redisconn.Settings {
+	by(&settings)
+	return settings
 }
 
 func setByClient(t *testing.T, settings redisconn.Settings) error {
@@ -99,6 +134,19 @@ func keep(t *testing.T, settings redisconn.Settings) (*redisconn.Keeper, <-chan 
 	keeper := redisconn.Keep(options, 2, func(link *redisconn.Link) { links <- link })
 	t.Cleanup(keeper.Close)
 	return keeper, links
+}
+
+// TestAClientCertificateIsNeeded wants whatever error comes first: the server says
+// what it misses while it hangs up.
+func TestAClientCertificateIsNeeded(t *testing.T) {
+	t.Parallel()
+	asking := redistest.Start(t, redistest.WithClientCertificates())
+	settings := patient(redisconn.Settings{
+		Addresses: []string{asking.Addr()}, TLS: &redisconn.TLS{CA: asking.CA(), ServerName: asking.ServerName()},
+	})
+	if setByClient(t, settings) == nil || setByLink(t, settings) == nil {
+		t.Error("a client without a certificate got an answer")
+	}
 }
 
 func TestConnectionsAreNamed(t *testing.T) {

@@ -5,6 +5,7 @@ package redisconn_test
 
 import (
 	"context"
+	"errors"
 	"net"
 	"sync/atomic"
 	"testing"
@@ -108,6 +109,24 @@ func TestDecidingClientObeysTheDeadlineOfASilentServer(t *testing.T) {
 	}
 	if err := ping(t.Context(), link); err == nil {
 		t.Error("the connection was used again after a timeout")
+	}
+}
+
+// TestProcessAllGivesEachCommandItsReply has one command fail among others.
+func TestProcessAllGivesEachCommandItsReply(t *testing.T) {
+	t.Parallel()
+	server := redistest.Start(t)
+	_, links := keep(t, patient(redisconn.Settings{Addresses: []string{server.Addr()}}))
+	link := next(t, links)
+	first, second := redis.NewStatusCmd(t.Context(), "set", "a", "1", "ex", "60"), redis.NewStringCmd(t.Context(), "nonsense")
+	third := redis.NewStringCmd(t.Context(), "get", "a")
+	err := link.ProcessAll(t.Context(), []redis.Cmder{first, second, third})
+	if err == nil || !errors.Is(err, second.Err()) || first.Err() != nil || third.Val() != "1" {
+		t.Errorf("error %v; commands: %v, %v, %v", err, first, second, third)
+	}
+	server.Stop()
+	if err := link.ProcessAll(t.Context(), []redis.Cmder{first, third}); err == nil || first.Err() == nil || third.Err() == nil {
+		t.Errorf("error %v, of commands %v and %v, want one of each, as the server is gone", err, first.Err(), third.Err())
 	}
 }
 

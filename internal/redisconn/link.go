@@ -36,6 +36,19 @@ func (l *Link) Process(ctx context.Context, command redis.Cmder) error {
 	return l.conn.Process(ctx, command)
 }
 
+// ProcessAll sends commands together, each once, and reads their replies. Each
+// command has its own error; what is returned is the first of them.
+func (l *Link) ProcessAll(ctx context.Context, commands []redis.Cmder) error {
+	pipeline := l.conn.Pipeline()
+	for _, command := range commands {
+		if err := pipeline.Process(ctx, command); err != nil {
+			return err
+		}
+	}
+	_, err := pipeline.Exec(ctx)
+	return err
+}
+
 // Lose gives up the connection: its Keeper closes it and opens another.
 func (l *Link) Lose() { l.lose() }
 
@@ -54,7 +67,7 @@ func (l *Link) close() {
 func openLink(ctx context.Context, options *redis.Options) (*Link, error) {
 	ctx, cancel := context.WithTimeout(ctx, options.DialTimeout)
 	defer cancel()
-	socket, err := dial(ctx, options)
+	socket, err := connect(ctx, options)
 	if err != nil {
 		return nil, fmt.Errorf("connect to the store: %w", err)
 	}
@@ -74,13 +87,21 @@ func openLink(ctx context.Context, options *redis.Options) (*Link, error) {
 	return link, nil
 }
 
-func dial(ctx context.Context, options *redis.Options) (net.Conn, error) {
+// connect dials as the options say: with their own Dialer if they have one.
+func connect(ctx context.Context, options *redis.Options) (net.Conn, error) {
 	network := cmp.Or(options.Network, "tcp")
-	if options.TLSConfig == nil {
-		return new(net.Dialer).DialContext(ctx, network, options.Addr)
+	if options.Dialer != nil {
+		return options.Dialer(ctx, network, options.Addr)
 	}
-	dialer := tls.Dialer{Config: options.TLSConfig}
-	return dialer.DialContext(ctx, network, options.Addr)
+	return dial(ctx, network, options.Addr, options.TLSConfig)
+}
+
+// dial connects, in clear text if nothing is said about TLS.
+func dial(ctx context.Context, network, address string, secured *tls.Config) (net.Conn, error) {
+	if secured == nil {
+		return new(net.Dialer).DialContext(ctx, network, address)
+	}
+	return (&tls.Dialer{Config: secured}).DialContext(ctx, network, address)
 }
 
 // onceConnected are the options of a client that has this one connection, sends
@@ -93,7 +114,7 @@ func onceConnected(options *redis.Options, socket net.Conn) *redis.Options {
 		if used.Swap(true) {
 			return nil, errOneConnection
 		}
-		return socket, nil
+		return &lastLook{Conn: socket}, nil
 	}
 	own.MaxRetries, own.DialerRetries = -1, 1
 	own.ContextTimeoutEnabled, own.ReadTimeout, own.WriteTimeout = true, -1, -1

@@ -16,12 +16,16 @@ import (
 
 func TestPasswordIsNeverShown(t *testing.T) {
 	t.Parallel()
-	settings := redisconn.Settings{Addresses: []string{"h:1"}, Username: "app", Password: "topsecret"}
+	settings := redisconn.Settings{
+		Addresses: []string{"h:1"}, Username: "app", Password: "topsecret", SentinelPassword: "topsecret too",
+		TLS: &redisconn.TLS{Key: []byte("topsecret key")},
+	}
 	var logged bytes.Buffer
 	slog.New(slog.NewJSONHandler(&logged, nil)).Info("Connecting", "store", settings)
 	shown := map[string]string{
 		"String": settings.String(), "%v": fmt.Sprintf("%v", settings), "%+v": fmt.Sprintf("%+v", &settings),
 		"%#v": fmt.Sprintf("%#v", settings), "log": logged.String(), "Redacted": settings.Redacted().Password,
+		"sentinels": settings.Redacted().SentinelPassword, "key": string(settings.Redacted().TLS.Key),
 	}
 	for how, text := range shown {
 		if strings.Contains(text, "topsecret") {

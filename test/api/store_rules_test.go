@@ -61,6 +61,18 @@ var storeRules = []rule{
 		},
 	},
 	{
+		field:   "spec.sentinel.credentials",
+		message: "the operator's own credentials never reach a pod: name another Secret, with a user of the Sentinels",
+		accepted: change{
+			"spec.mode": "Sentinel", "spec.credentials": "{secretRef: {name: redis}}",
+			"spec.sentinel": "{masterName: mymaster, credentials: {secretRef: {name: sentinel}}}",
+		},
+		refused: change{
+			"spec.mode": "Sentinel", "spec.credentials": "{secretRef: {name: redis}}",
+			"spec.sentinel": "{masterName: mymaster, credentials: {secretRef: {name: redis}}}",
+		},
+	},
+	{
 		field:    "spec.tls.sidecarCertificateSecretRef",
 		message:  "the operator's own key never reaches a pod: name another Secret, with a certificate for the sidecars",
 		accepted: change{"spec.tls": "{clientCertificateSecretRef: {name: operator}, sidecarCertificateSecretRef: {name: sidecar}}"},

@@ -5,6 +5,8 @@ package redistest
 
 import (
 	"context"
+	"crypto/tls"
+	"crypto/x509"
 	"errors"
 	"net"
 	"strings"
@@ -68,6 +70,37 @@ func TestTLSVerifiesTheServer(t *testing.T) {
 	}
 }
 
+func TestClientCertificatesAreAskedFor(t *testing.T) {
+	t.Parallel()
+	server := Start(t, WithClientCertificates())
+	if err := server.Client(t).Ping(t.Context()).Err(); err != nil {
+		t.Errorf("ping with a certificate: %v", err)
+	}
+	pool := x509.NewCertPool()
+	pool.AppendCertsFromPEM(server.CA())
+	bare := redis.NewClient(&redis.Options{
+		Addr: server.Addr(), MaxRetries: -1,
+		TLSConfig: &tls.Config{RootCAs: pool, ServerName: server.ServerName()},
+	})
+	defer bare.Close()
+	if err := bare.Ping(t.Context()).Err(); err == nil {
+		t.Error("a client without a certificate got an answer")
+	}
+}
+
+func TestSocketServes(t *testing.T) {
+	t.Parallel()
+	server := Start(t, WithSocket(), WithPassword("secret"))
+	client := redis.NewClient(&redis.Options{Network: "unix", Addr: server.Socket(), Password: "secret"})
+	defer client.Close()
+	if err := client.Ping(t.Context()).Err(); err != nil {
+		t.Errorf("ping through the socket: %v", err)
+	}
+	if err := server.Client(t).Ping(t.Context()).Err(); err != nil {
+		t.Errorf("ping with the password: %v", err)
+	}
+}
+
 func TestUsersHaveTheirOwnRights(t *testing.T) {
 	t.Parallel()
 	server := Start(t, WithUsers("app on >secret ~own:* +@all"))
@@ -97,6 +130,19 @@ func TestSentinelNamesTheMaster(t *testing.T) {
 	}
 }
 
+func TestFailoverExchangesMasterAndReplica(t *testing.T) {
+	t.Parallel()
+	watched := StartSentinel(t, WithPassword("sentinel"))
+	before := watched.Master
+	watched.Failover(t)
+	if watched.Replica != before {
+		t.Error("the old master is not the replica")
+	}
+	if err := watched.Master.Client(t).Set(t.Context(), "key", "value", time.Minute).Err(); err != nil {
+		t.Errorf("write to the new master: %v", err)
+	}
+}
+
 func TestClusterServesAllSlots(t *testing.T) {
 	t.Parallel()
 	cluster := StartCluster(t)
@@ -106,6 +152,29 @@ func TestClusterServesAllSlots(t *testing.T) {
 		if err := client.Set(t.Context(), key, key, time.Minute).Err(); err != nil {
 			t.Errorf("set %q: %v", key, err)
 		}
+	}
+}
+
+func TestAMigrationMovesASlotWithItsKeys(t *testing.T) {
+	t.Parallel()
+	cluster := StartCluster(t)
+	const slot = 12182 // of the key foo
+	from, to := cluster.NodeOf(slot), cluster.Nodes[0]
+	if err := from.Client(t).Set(t.Context(), "foo", "bar", time.Minute).Err(); err != nil {
+		t.Fatal(err)
+	}
+	migration := cluster.Begin(t, slot, from, to)
+	if err := from.Client(t).Get(t.Context(), "{foo}new").Err(); err == nil || !strings.HasPrefix(err.Error(), "ASK") {
+		t.Errorf("a key that the source does not have: %v, want ASK", err)
+	}
+	for migration.MoveKeys(t) {
+	}
+	migration.End(t)
+	if got, err := to.Client(t).Get(t.Context(), "foo").Result(); err != nil || got != "bar" {
+		t.Errorf("the target has %q, %v, want the key", got, err)
+	}
+	if err := from.Client(t).Get(t.Context(), "foo").Err(); err == nil || !strings.HasPrefix(err.Error(), "MOVED") {
+		t.Errorf("the source: %v, want MOVED", err)
 	}
 }
 

@@ -6,6 +6,8 @@ package redistest
 import (
 	"context"
 	"fmt"
+	"net"
+	"slices"
 	"strconv"
 	"testing"
 	"time"
@@ -23,17 +25,19 @@ type Sentinel struct {
 }
 
 // StartSentinel runs a master, a replica and three sentinels until the test
-// ends. It returns once every sentinel knows all the others.
-func StartSentinel(tb testing.TB) *Sentinel {
+// ends. It returns once every sentinel knows all the others. The options are for
+// the sentinels.
+func StartSentinel(tb testing.TB, options ...Option) *Sentinel {
 	tb.Helper()
 	s := &Sentinel{Master: Start(tb)}
 	port := strconv.Itoa(s.Master.port)
 	s.Replica = Start(tb, WithConfig("replicaof 127.0.0.1 "+port))
 	for range 3 {
-		s.Sentinels = append(s.Sentinels, Start(tb, asSentinel, WithConfig(
+		watching := WithConfig(
 			"sentinel monitor "+masterName+" 127.0.0.1 "+port+" 2",
 			"sentinel down-after-milliseconds "+masterName+" 1000",
-			"sentinel failover-timeout "+masterName+" 5000")))
+			"sentinel failover-timeout "+masterName+" 5000")
+		s.Sentinels = append(s.Sentinels, Start(tb, slices.Concat([]Option{asSentinel, watching}, options)...))
 	}
 	for _, sentinel := range s.Sentinels {
 		client := sentinel.Client(tb)
@@ -54,6 +58,45 @@ func StartSentinel(tb testing.TB) *Sentinel {
 
 func asSentinel(s *Server) {
 	s.arguments, s.ready = []string{"--sentinel"}, "+monitor master"
+}
+
+// Failover has the replica become the master and the master its replica, as for
+// maintenance, and returns once all sentinels name the new master and the old one
+// follows it. Master and Replica are exchanged with it.
+func (s *Sentinel) Failover(tb testing.TB) {
+	tb.Helper()
+	first := s.Sentinels[0].Client(tb)
+	eventually(tb, "a failover begins", func(ctx context.Context) error {
+		return first.Do(ctx, "SENTINEL", "FAILOVER", masterName).Err()
+	})
+	s.AwaitMaster(tb, s.Replica)
+	s.Master, s.Replica = s.Replica, s.Master
+	former := s.Replica.Client(tb)
+	eventually(tb, "the former master is a replica", func(ctx context.Context) error {
+		role, err := former.Do(ctx, "ROLE").Slice()
+		if err == nil && role[0] != "slave" {
+			err = fmt.Errorf("its role is %v", role[0])
+		}
+		return err
+	})
+}
+
+// AwaitMaster returns once all sentinels name the server as the master.
+func (s *Sentinel) AwaitMaster(tb testing.TB, server *Server) {
+	tb.Helper()
+	for _, sentinel := range s.Sentinels {
+		client := sentinel.Client(tb)
+		eventually(tb, "a sentinel names the new master", func(ctx context.Context) error {
+			address, err := client.Do(ctx, "SENTINEL", "GET-MASTER-ADDR-BY-NAME", masterName).StringSlice()
+			if err != nil {
+				return fmt.Errorf("ask a sentinel for its master: %w", err)
+			}
+			if named := net.JoinHostPort(address[0], address[1]); named != server.Addr() {
+				return fmt.Errorf("it names %s, want %s", named, server.Addr())
+			}
+			return nil
+		})
+	}
 }
 
 // MasterName is the name under which the sentinels watch the master.

@@ -46,6 +46,30 @@ func WithTLS() Option {
 	return func(s *Server) { s.authority = &authority{} }
 }
 
+// WithClientCertificates serves TLS only, and only to clients whose certificate
+// the server's own authority has signed, see ClientCertificate.
+func WithClientCertificates() Option {
+	return func(s *Server) { s.authority = &authority{asksClients: true} }
+}
+
+// WithPassword has the default user need a password.
+func WithPassword(password string) Option {
+	return func(s *Server) {
+		s.password = password
+		s.lines = append(s.lines, "requirepass "+password)
+	}
+}
+
+// WithSocket serves on a Unix socket besides, see Socket.
+func WithSocket() Option {
+	return func(s *Server) { s.hasSocket = true }
+}
+
+// WithEnvironment adds variables to the process's environment, each as NAME=value.
+func WithEnvironment(variables ...string) Option {
+	return func(s *Server) { s.variables = append(s.variables, variables...) }
+}
+
 // Server is one redis-server.
 type Server struct {
 	tb        testing.TB
@@ -55,7 +79,10 @@ type Server struct {
 	lines     []string
 	ready     string
 	arguments []string
+	variables []string
 	authority *authority
+	password  string
+	hasSocket bool
 	process   *process
 }
 
@@ -71,6 +98,7 @@ func Start(tb testing.TB, options ...Option) *Server {
 		if err != nil {
 			tb.Fatal(err)
 		}
+		made.asksClients = s.authority.asksClients
 		s.authority = made
 	}
 	s.startOnFreePort()
@@ -104,7 +132,7 @@ func (s *Server) start() error {
 	if err := os.WriteFile(path, []byte(s.config()), 0o600); err != nil {
 		return fmt.Errorf("write redis.conf: %w", err)
 	}
-	started, err := launch(program(s.tb), s.dir, s.ready, append([]string{path}, s.arguments...)...)
+	started, err := launch(program(s.tb), s.dir, s.ready, s.variables, append([]string{path}, s.arguments...)...)
 	if err != nil {
 		return err
 	}
@@ -118,8 +146,11 @@ func (s *Server) config() string {
 	if s.authority == nil {
 		lines = append(lines, "port "+port)
 	} else {
-		lines = append(lines, "port 0", "tls-port "+port, "tls-auth-clients no",
-			"tls-cert-file "+s.authority.certificateFile, "tls-key-file "+s.authority.keyFile)
+		lines = append(lines, "port 0", "tls-port "+port)
+		lines = append(lines, s.authority.config()...)
+	}
+	if s.hasSocket {
+		lines = append(lines, "unixsocket "+s.Socket(), "unixsocketperm 700")
 	}
 	lines = append(lines, s.lines...)
 	return strings.ReplaceAll(strings.Join(lines, "\n"), "{bus}", strconv.Itoa(s.busPort)) + "\n"
@@ -136,13 +167,30 @@ func (s *Server) CA() []byte {
 	return s.authority.pem
 }
 
+// ClientCertificate makes a certificate that the server takes, for a client of
+// that name, and its key, both PEM-encoded. It needs a server with TLS.
+func (s *Server) ClientCertificate(tb testing.TB, name string) (certificate, key []byte) {
+	tb.Helper()
+	if s.authority == nil {
+		tb.Fatal("a certificate for a server without TLS")
+	}
+	made, err := s.authority.signClient(name)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return made.certificate, made.key
+}
+
+// Socket is the path of the Unix socket of a server that was started WithSocket.
+func (s *Server) Socket() string { return filepath.Join(s.dir, "redis.sock") }
+
 // ServerName is the only name in the server's certificate: no address is in it.
 func (s *Server) ServerName() string { return serverName }
 
 // Client returns a client of the default user, closed when the test ends.
 func (s *Server) Client(tb testing.TB) *redis.Client {
 	tb.Helper()
-	return s.ClientAs(tb, "", "")
+	return s.ClientAs(tb, "", s.password)
 }
 
 // ClientAs returns a client of an ACL user, closed when the test ends.
@@ -150,7 +198,10 @@ func (s *Server) ClientAs(tb testing.TB, username, password string) *redis.Clien
 	tb.Helper()
 	var secured *tls.Config
 	if s.authority != nil {
-		secured = s.authority.clientConfig()
+		var err error
+		if secured, err = s.authority.clientConfig(); err != nil {
+			tb.Fatal(err)
+		}
 	}
 	client := redis.NewClient(&redis.Options{
 		Addr: s.Addr(), Username: username, Password: password, TLSConfig: secured,

@@ -21,11 +21,20 @@ import (
 const serverName = "redis.penstock.test"
 
 // authority is a certificate authority made for one server, and the files of the
-// certificate that it signed.
+// certificate that it signed for that.
 type authority struct {
-	pem                      []byte
+	ca     *x509.Certificate
+	key    *ecdsa.PrivateKey
+	pem    []byte
+	caFile string
+	// certificateFile and keyFile are the server's.
 	certificateFile, keyFile string
+	// asksClients has the server want a certificate of each client.
+	asksClients bool
 }
+
+// signed is a certificate with its key, PEM-encoded.
+type signed struct{ certificate, key []byte }
 
 func newAuthority(dir string) (*authority, error) {
 	caKey, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
@@ -38,32 +47,58 @@ func newAuthority(dir string) (*authority, error) {
 	if err != nil {
 		return nil, fmt.Errorf("make the CA's certificate: %w", err)
 	}
+	leaf := template(2, serverName)
+	leaf.DNSNames, leaf.ExtKeyUsage = []string{serverName}, []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth}
+	a := &authority{
+		ca: ca, key: caKey, pem: encodePEM("CERTIFICATE", caDER), caFile: filepath.Join(dir, "ca.crt"),
+		certificateFile: filepath.Join(dir, "server.crt"), keyFile: filepath.Join(dir, "server.key"),
+	}
+	server, err := a.sign(leaf)
+	if err != nil {
+		return nil, err
+	}
+	for path, content := range map[string][]byte{a.caFile: a.pem, a.certificateFile: server.certificate, a.keyFile: server.key} {
+		if err := os.WriteFile(path, content, 0o600); err != nil {
+			return nil, fmt.Errorf("write %s: %w", path, err)
+		}
+	}
+	return a, nil
+}
+
+// sign makes a key and a certificate for it.
+func (a *authority) sign(leaf *x509.Certificate) (signed, error) {
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
-		return nil, fmt.Errorf("make the server's key: %w", err)
+		return signed{}, fmt.Errorf("make the key of %s: %w", leaf.Subject.CommonName, err)
 	}
-	leaf := template(2, serverName)
-	leaf.DNSNames = []string{serverName}
-	leaf.ExtKeyUsage = []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth}
-	leafDER, err := x509.CreateCertificate(rand.Reader, leaf, ca, &key.PublicKey, caKey)
+	der, err := x509.CreateCertificate(rand.Reader, leaf, a.ca, &key.PublicKey, a.key)
 	if err != nil {
-		return nil, fmt.Errorf("make the server's certificate: %w", err)
+		return signed{}, fmt.Errorf("make the certificate of %s: %w", leaf.Subject.CommonName, err)
 	}
 	keyDER, err := x509.MarshalECPrivateKey(key)
 	if err != nil {
-		return nil, fmt.Errorf("encode the server's key: %w", err)
+		return signed{}, fmt.Errorf("encode the key of %s: %w", leaf.Subject.CommonName, err)
 	}
-	a := &authority{
-		pem:             encodePEM("CERTIFICATE", caDER),
-		certificateFile: filepath.Join(dir, "server.crt"), keyFile: filepath.Join(dir, "server.key"),
+	return signed{certificate: encodePEM("CERTIFICATE", der), key: encodePEM("EC PRIVATE KEY", keyDER)}, nil
+}
+
+// signClient makes a client's certificate.
+func (a *authority) signClient(name string) (signed, error) {
+	leaf := template(3, name)
+	leaf.ExtKeyUsage = []x509.ExtKeyUsage{x509.ExtKeyUsageClientAuth}
+	return a.sign(leaf)
+}
+
+// config are the lines of redis.conf.
+func (a *authority) config() []string {
+	asks := "no"
+	if a.asksClients {
+		asks = "yes"
 	}
-	if err := os.WriteFile(a.certificateFile, encodePEM("CERTIFICATE", leafDER), 0o600); err != nil {
-		return nil, fmt.Errorf("write the server's certificate: %w", err)
+	return []string{
+		"tls-auth-clients " + asks, "tls-ca-cert-file " + a.caFile,
+		"tls-cert-file " + a.certificateFile, "tls-key-file " + a.keyFile,
 	}
-	if err := os.WriteFile(a.keyFile, encodePEM("EC PRIVATE KEY", keyDER), 0o600); err != nil {
-		return nil, fmt.Errorf("write the server's key: %w", err)
-	}
-	return a, nil
 }
 
 func template(serial int64, name string) *x509.Certificate {
@@ -77,8 +112,16 @@ func encodePEM(kind string, der []byte) []byte {
 	return pem.EncodeToMemory(&pem.Block{Type: kind, Bytes: der})
 }
 
-func (a *authority) clientConfig() *tls.Config {
+func (a *authority) clientConfig() (*tls.Config, error) {
 	pool := x509.NewCertPool()
 	pool.AppendCertsFromPEM(a.pem)
-	return &tls.Config{RootCAs: pool, ServerName: serverName, MinVersion: tls.VersionTLS12}
+	client, err := a.signClient("test")
+	if err != nil {
+		return nil, err
+	}
+	pair, err := tls.X509KeyPair(client.certificate, client.key)
+	if err != nil {
+		return nil, fmt.Errorf("read a client's certificate: %w", err)
+	}
+	return &tls.Config{RootCAs: pool, ServerName: serverName, MinVersion: tls.VersionTLS12, Certificates: []tls.Certificate{pair}}, nil
 }
