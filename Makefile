@@ -71,6 +71,10 @@ e2e: ## Run the tests on a real cluster: the local one, or E2E_KUBECONFIG with E
 mutate: controlplane redis-server ## Seed faults one at a time and show which test catches each.
 	go run ./hack/mutate
 
+.PHONY: test-faults
+test-faults: redis-server ## Show what the limiter does in each fault of its store, beside what is expected.
+	go test -C test/faults -count=1 -timeout=10m
+
 .PHONY: bench
 bench: redis-server ## Run the benchmarks, each beside what a user would run instead.
 	go test -run='^$$' -bench=. -benchmem ./internal/...

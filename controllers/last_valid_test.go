@@ -172,10 +172,10 @@ func TestRestartDuringAnOutageKeepsTheSnapshot(t *testing.T) {
 func TestUnimplementedFieldIsNamed(t *testing.T) {
 	t.Parallel()
 	s := newScene(t)
-	policy := s.policy("web", func(policy *v1alpha1.RateLimitPolicy) { policy.Spec.Mode = v1alpha1.ModeShadow })
+	policy := s.policy("web", func(policy *v1alpha1.RateLimitPolicy) { policy.Spec.Evaluation = v1alpha1.EvaluationFirstMatch })
 	eventually(t, "accepted", func() string { return s.condition(policy, v1alpha1.ConditionAccepted) }, "False/NotImplemented")
-	if message := s.message(policy, v1alpha1.ConditionReady); !strings.Contains(message, "spec.mode") {
-		t.Errorf("the message is %q, want spec.mode in it", message)
+	if message := s.message(policy, v1alpha1.ConditionReady); !strings.Contains(message, "spec.evaluation") {
+		t.Errorf("the message is %q, want spec.evaluation in it", message)
 	}
 	eventually(t, "published rules", s.rules, []string{})
 }
@@ -212,6 +212,21 @@ func TestDisabledPolicyHasNoRules(t *testing.T) {
 	s.edit(policy, func(spec *v1alpha1.RateLimitPolicySpec) { spec.Mode = v1alpha1.ModeDisabled })
 	eventually(t, "published rules", s.rules, []string{})
 	eventually(t, "ready", func() string { return s.condition(policy, v1alpha1.ConditionReady) }, "True/Disabled")
+}
+
+func TestShadowPolicyIsInForce(t *testing.T) {
+	t.Parallel()
+	s := newScene(t)
+	policy := s.policy("web", func(policy *v1alpha1.RateLimitPolicy) { policy.Spec.Mode = v1alpha1.ModeShadow })
+	eventually(t, "published rules", s.rules, []string{"web@1: 10"})
+	eventually(t, "ready", func() string { return s.condition(policy, v1alpha1.ConditionReady) }, "True/NoPods")
+	found := &v1alpha1.RateLimitPolicy{}
+	if err := s.client.Get(t.Context(), client.ObjectKeyFromObject(policy), found); err != nil {
+		t.Fatal(err)
+	}
+	if effective := found.Status.Effective; effective == nil || effective.Mode != v1alpha1.ModeShadow {
+		t.Errorf("status.effective is %+v, want mode Shadow", effective)
+	}
 }
 
 func TestDeletedPolicyIsOutOfForce(t *testing.T) {

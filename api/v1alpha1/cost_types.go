@@ -12,14 +12,15 @@ type Cost struct {
 	Request *RequestCost `json:"request,omitempty"`
 
 	// response is a cost that the app's answer tells, charged after it and besides
-	// the cost of the request. Absent: none.
+	// the cost of the request. Absent: none. Not with LeakyBucket and Concurrency.
 	// Example: {header: X-Cost, max: 10000}.
 	// +optional
 	Response *ResponseCost `json:"response,omitempty"`
 
 	// countOn counts only requests that were answered in a certain way: the cost is
-	// charged before, and given back unless the answer is like that. Absent: every
-	// request counts. Not with LeakyBucket and Concurrency.
+	// charged before, and given back unless the answer is like that. A client that
+	// leaves before the answer stays charged. Absent: every request counts. Not with
+	// LeakyBucket and Concurrency.
 	// Example: {statusCodes: ["401", "403"]}.
 	// +optional
 	CountOn *CountOn `json:"countOn,omitempty"`
@@ -40,15 +41,15 @@ type RequestCost struct {
 	Value *int64 `json:"value,omitempty"`
 
 	// header takes the cost from a request header. Anything else than a whole
-	// number that is not negative counts as 1. Exactly one of value, header,
-	// queryParam and expression is set.
+	// number above 0 counts as 1, and of several the largest counts. Exactly one of
+	// value, header, queryParam and expression is set.
 	// Example: {name: X-Items}.
 	// +optional
 	Header *HeaderName `json:"header,omitempty"`
 
 	// queryParam takes the cost from a query parameter. Anything else than a whole
-	// number that is not negative counts as 1. Exactly one of value, header,
-	// queryParam and expression is set.
+	// number above 0 counts as 1, and of several the largest counts. Exactly one of
+	// value, header, queryParam and expression is set.
 	// Example: {name: limit}.
 	// +optional
 	QueryParam *NamedKey `json:"queryParam,omitempty"`
@@ -73,8 +74,9 @@ type RequestCost struct {
 
 // ResponseCost is a cost that the app's answer tells.
 type ResponseCost struct {
-	// header is the name of the answer's header with the cost, a whole number. Case
-	// does not matter. At most 63 characters.
+	// header is the name of the answer's header, or trailer, with the cost: a whole
+	// number, anything else adds nothing. The client gets it, too. Case does not
+	// matter. At most 63 characters.
 	// Example: X-Cost.
 	// +required
 	// +kubebuilder:validation:MinLength=1
@@ -82,7 +84,7 @@ type ResponseCost struct {
 	// +kubebuilder:validation:Pattern=`^[A-Za-z0-9!#$%&'*+.^_|~-]+$`
 	Header string `json:"header"`
 
-	// max is the most that one answer costs, whatever it says. 1 to 2147483648.
+	// max is the most that one answer adds, whatever it says. 1 to 2147483648.
 	// Absent: the smallest capacity of the rule's limits.
 	// Example: 10000.
 	// +optional

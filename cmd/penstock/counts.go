@@ -33,7 +33,9 @@ type countStore struct {
 	limiter limiter.Decider
 	// isAway says that the store failed and is not asked at present.
 	isAway func() bool
-	close  func()
+	// lost is how many corrections never reached the store.
+	lost  func() int64
+	close func()
 }
 
 // openStore opens what --store names. A Redis must answer now: a person who tries
@@ -42,7 +44,7 @@ func openStore(ctx context.Context, store string, timeout time.Duration) (*count
 	if store == memoryStore {
 		return &countStore{
 			name: "memory of this process", limiter: limiter.NewMemory(nil, limiter.DefaultMemoryKeys),
-			isAway: func() bool { return false }, close: func() {},
+			isAway: func() bool { return false }, lost: func() int64 { return 0 }, close: func() {},
 		}, nil
 	}
 	settings, err := redisconn.ParseURL(store)
@@ -58,7 +60,9 @@ func openStore(ctx context.Context, store string, timeout time.Duration) (*count
 		return nil, fmt.Errorf("%w: --store: %w", errUsage, err)
 	}
 	redis.Await(ctx)
-	return &countStore{name: nameOf(settings), limiter: redis, isAway: redis.Open, close: redis.Close}, nil
+	return &countStore{
+		name: nameOf(settings), limiter: redis, isAway: redis.Open, lost: redis.CorrectionsLost, close: redis.Close,
+	}, nil
 }
 
 // nameOf is what people read of a store.

@@ -34,8 +34,13 @@ func TestFieldsInForce(t *testing.T) {
 		spec  string
 		steps []step
 	}{
-		"mode Enforce":         {"mode: Enforce\nrules: [{name: all, " + oneAnHour + "}]", []step{{ask{}, allowed}, {ask{}, refused}}},
-		"mode Disabled":        {"mode: Disabled\nrules: [{name: all, " + oneAnHour + "}]", []step{{ask{}, allowed}, {ask{}, allowed}}},
+		"mode Enforce":  {"mode: Enforce\nrules: [{name: all, " + oneAnHour + "}]", []step{{ask{}, allowed}, {ask{}, refused}}},
+		"mode Disabled": {"mode: Disabled\nrules: [{name: all, " + oneAnHour + "}]", []step{{ask{}, allowed}, {ask{}, allowed}}},
+		"mode Shadow":   {"mode: Shadow\nrules: [{name: all, " + oneAnHour + "}]", []step{{ask{}, allowed}, {ask{}, allowed}}},
+		"mode Shadow of a rule": {
+			"rules: [{name: all, mode: Shadow, " + oneAnHour + "}, {name: two, limits: [{name: hour, requests: 2, window: 1h}]}]",
+			[]step{{ask{}, allowed}, {ask{}, allowed}, {ask{}, refused}},
+		},
 		"evaluation All":       {"evaluation: All\nrules: [{name: two, limits: [{name: hour, requests: 2, window: 1h}]}, {name: one, " + oneAnHour + "}]", []step{{ask{}, allowed}, {ask{}, refused}}},
 		"clientIP source Peer": {"clientIP: {source: Peer}\nrules: [{name: all, key: [{name: client, from: [{clientIP: {}}]}], " + oneAnHour + "}]", []step{{ask{header: map[string]string{"X-Forwarded-For": "192.0.2.1"}}, allowed}, {ask{header: map[string]string{"X-Forwarded-For": "192.0.2.2"}}, refused}}},
 		"key clientIP":         {"rules: [{name: all, key: [{name: client, from: [{clientIP: {}}]}], " + oneAnHour + "}]", []step{{ask{from: "127.0.0.1"}, allowed}, {ask{from: "127.0.0.2"}, allowed}, {ask{from: "127.0.0.1"}, refused}}},

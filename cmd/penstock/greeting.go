@@ -71,13 +71,17 @@ func sentence(rule *ruleset.Rule) string {
 	var limits []string
 	for i := range rule.Limits {
 		limit := &rule.Limits[i]
-		text := fmt.Sprintf("%d per %s (%s", limit.Requests, windowText(limit), limit.Algorithm)
+		text := fmt.Sprintf("%d %s (%s", limit.Requests, windowText(limit), limit.Algorithm)
 		if limit.Burst != limit.Requests {
 			text += fmt.Sprintf(", burst %d", limit.Burst)
 		}
 		limits = append(limits, text+")")
 	}
-	return strings.Join(limits, " and ") + keyText(rule.Key) + matchText(rule.Matches)
+	text := strings.Join(limits, " and ") + keyText(rule.Key) + matchText(rule.Matches)
+	if rule.Shadow {
+		text += "; a shadow that refuses nothing"
+	}
+	return text
 }
 
 func keyText(parts []ruleset.KeyPart) string {
@@ -132,10 +136,13 @@ func examplePath(rules *ruleset.RuleSet) string {
 }
 
 func windowText(limit *ruleset.Limit) string {
-	if limit.Calendar != nil {
-		return strings.ToLower(string(limit.Calendar.Period)) + " of the calendar in " + limit.Calendar.TimeZone
+	switch {
+	case limit.Algorithm == ruleset.Concurrency:
+		return "at once"
+	case limit.Calendar != nil:
+		return "per " + strings.ToLower(string(limit.Calendar.Period)) + " of the calendar in " + limit.Calendar.TimeZone
 	}
-	return shortDuration(limit.WindowMicros)
+	return "per " + shortDuration(limit.WindowMicros)
 }
 
 // shortDuration writes a window without units that are zero: 1m, not 1m0s.

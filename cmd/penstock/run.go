@@ -91,10 +91,13 @@ type quiet struct{}
 
 func (quiet) Printf(context.Context, string, ...any) {}
 
+// quietRedis is done once, before any client that could read what it sets.
+var quietRedis = sync.OnceFunc(func() { redis.SetLogger(quiet{}) })
+
 // run serves until ctx ends.
 func run(ctx context.Context, flags *runFlags, stdout, stderr io.Writer) error {
 	logger := slog.New(slog.NewTextHandler(stderr, &slog.HandlerOptions{Level: slog.LevelWarn}))
-	redis.SetLogger(quiet{})
+	quietRedis()
 	policies, err := loadPolicies(flags.policies, flags.namespace)
 	if err != nil {
 		return err
@@ -109,6 +112,9 @@ func run(ctx context.Context, flags *runFlags, stdout, stderr io.Writer) error {
 		return err
 	}
 	metrics := proxy.NewMetrics()
+	if err := metrics.WatchCorrectionsLost(counts.lost); err != nil {
+		return fmt.Errorf("register metrics: %w", err)
+	}
 	server, err := proxy.New(
 		[]proxy.Port{{Listen: []string{flags.listen}, AppPort: port, Upstream: flags.upstream}},
 		counts.decider(metrics),

@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
+	"path/filepath"
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
@@ -20,18 +21,27 @@ func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){"penstock": main})
 }
 
-// TestCommandLine runs the scripts with an app at $UPSTREAM, a free address in
-// $LISTEN, and an address at which nothing listens in $NOWHERE.
+// TestCommandLine runs the scripts with an app at $UPSTREAM that knows a wrong
+// password, a free address in $LISTEN, an address at which nothing listens in
+// $NOWHERE, and the folder of the samples in $SAMPLES.
 func TestCommandLine(t *testing.T) {
 	t.Parallel()
 	app := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.PostFormValue("password") == "wrong" {
+			w.WriteHeader(http.StatusUnauthorized)
+		}
 		fmt.Fprintln(w, "app saw", r.URL.Path)
 	}))
 	t.Cleanup(app.Close)
+	samples, err := filepath.Abs("../../config/samples")
+	if err != nil {
+		t.Fatal(err)
+	}
 	testscript.Run(t, testscript.Params{
 		Dir: "testdata/script",
 		Setup: func(env *testscript.Env) error {
 			env.Setenv("UPSTREAM", app.URL)
+			env.Setenv("SAMPLES", samples)
 			for _, name := range []string{"LISTEN", "NOWHERE"} {
 				address, err := freeAddress()
 				if err != nil {

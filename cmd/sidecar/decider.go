@@ -6,6 +6,8 @@ package main
 import (
 	"context"
 	"errors"
+	"slices"
+	"sync"
 	"sync/atomic"
 
 	"github.com/penstock-dev/penstock/internal/limiter"
@@ -18,7 +20,17 @@ var errNoStore = errors.New("no store is known yet")
 // exchanged under way when credentials rotate.
 type currentDecider struct {
 	limiter atomic.Pointer[limiter.Redis]
+
+	mu sync.Mutex
+	// latest are the limiters of the last stores: requests that they admitted may
+	// still be answered, and their corrections be lost.
+	latest []*limiter.Redis
+	// lost is what those before them lost.
+	lost int64
 }
+
+// mostLatest is of how many stores losses are still noticed.
+const mostLatest = 8
 
 var _ limiter.Decider = (*currentDecider)(nil)
 
@@ -29,6 +41,29 @@ func (d *currentDecider) Decide(ctx context.Context, namespace string, checks []
 		return limiter.Decision{}, errNoStore
 	}
 	return connected.Decide(ctx, namespace, checks)
+}
+
+// use has a limiter decide from now on.
+func (d *currentDecider) use(connected *limiter.Redis) {
+	d.limiter.Store(connected)
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.latest = append(d.latest, connected)
+	if len(d.latest) > mostLatest {
+		d.lost += d.latest[0].CorrectionsLost()
+		d.latest = slices.Delete(d.latest, 0, 1)
+	}
+}
+
+// correctionsLost is how many corrections never reached their store. It only grows.
+func (d *currentDecider) correctionsLost() int64 {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	sum := d.lost
+	for _, used := range d.latest {
+		sum += used.CorrectionsLost()
+	}
+	return sum
 }
 
 // breakerOpen reports whether decisions do without the store at present.

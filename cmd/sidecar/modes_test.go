@@ -32,6 +32,16 @@ func openedStore(t *testing.T, settings redisconn.Settings) *store.Store {
 	return opened
 }
 
+// allow makes the user that config/samples/store.yaml makes for sidecars.
+func allow(t *testing.T, server *redistest.Server) {
+	t.Helper()
+	err := server.Client(t).ACLSetUser(t.Context(), "penstock-sidecar", "on", ">secret",
+		"~penstock:*", "&penstock:*", "+@all", "-@admin", "-@dangerous").Err()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
 // TestSidecarUsesEveryKindOfStore reads rules, decides and acknowledges.
 func TestSidecarUsesEveryKindOfStore(t *testing.T) {
 	t.Parallel()
@@ -45,7 +55,13 @@ func TestSidecarUsesEveryKindOfStore(t *testing.T) {
 			}
 		},
 		"Cluster": func(t *testing.T) redisconn.Settings {
-			return redisconn.Settings{Mode: redisconn.Cluster, Addresses: redistest.StartCluster(t).Addrs()[:2]}
+			cluster := redistest.StartCluster(t)
+			for _, node := range cluster.Nodes {
+				allow(t, node)
+			}
+			return redisconn.Settings{
+				Mode: redisconn.Cluster, Addresses: cluster.Addrs()[:2], Username: "penstock-sidecar", Password: "secret",
+			}
 		},
 		"Sentinel": func(t *testing.T) redisconn.Settings {
 			return sentinelSettings(redistest.StartSentinel(t, redistest.WithPassword("watchword")))
@@ -55,7 +71,9 @@ func TestSidecarUsesEveryKindOfStore(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			settings := generous(settingsFor(t))
-			rules := openedStore(t, settings)
+			operator := settings
+			operator.Username, operator.Password = "", ""
+			rules := openedStore(t, operator)
 			first := publish(t, rules, limited(2))
 			p := newPod(t).mount(t, settings).start(t)
 			p.awaitAck(t, rules, ofSequence(first.Sequence))

@@ -44,6 +44,9 @@ func serve(ctx context.Context, flags options, pod identity, log *slog.Logger) e
 	if err := s.newServer(s.newDecider()); err != nil {
 		return err
 	}
+	if err := s.metrics.WatchCorrectionsLost(s.correctionsLost); err != nil {
+		return err
+	}
 	if err := s.server.Listen(ctx); err != nil {
 		return fmt.Errorf("%w; is another sidecar running at this address?", err)
 	}
@@ -77,6 +80,14 @@ func (s *sidecar) newDecider() limiter.Decider {
 	inForce := store.NewInForce(s.pod.namespace, store.Events{Apply: s.rules.apply, Changed: acker.Set})
 	s.stores = &storeLink{inForce: inForce, acker: acker, decider: current, log: s.log}
 	return counted
+}
+
+// correctionsLost is 0 in memory, where none can be lost.
+func (s *sidecar) correctionsLost() int64 {
+	if s.stores == nil {
+		return 0
+	}
+	return s.stores.decider.correctionsLost()
 }
 
 func (s *sidecar) newServer(decider limiter.Decider) error {

@@ -46,7 +46,7 @@ func (l *storeLink) connect(ctx context.Context, settings redisconn.Settings) er
 	// The first request after readiness, and after a change of stores, is to find a
 	// connection. A store that cannot be reached holds nobody up for long.
 	connected.Await(ctx)
-	l.decider.limiter.Store(connected)
+	l.decider.use(connected)
 	if l.stop != nil {
 		l.stop()
 	}

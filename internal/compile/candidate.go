@@ -109,12 +109,16 @@ func (c *candidate) result(store string) PolicyResult {
 	return result
 }
 
-// modeOf is the mode of a form: one without rules is disabled.
+// modeOf is the mode of a form: one without rules is disabled, and one whose rules
+// are all shadows is a shadow, wherever its modes are written.
 func modeOf(form *ruleset.Policy) v1alpha1.Mode {
 	if len(form.Rules) == 0 {
 		return v1alpha1.ModeDisabled
 	}
-	return v1alpha1.ModeEnforce
+	if slices.ContainsFunc(form.Rules, func(rule ruleset.Rule) bool { return !rule.Shadow }) {
+		return v1alpha1.ModeEnforce
+	}
+	return v1alpha1.ModeShadow
 }
 
 // policyRevision hashes a policy's content. The generation is not part of it: an

@@ -20,7 +20,12 @@ func coarseLimits(form *ruleset.Policy) []v1alpha1.CoarseLimit {
 			if limit.Algorithm != ruleset.SlidingWindowCounter {
 				continue
 			}
-			step := ruleset.StepMicros(limit.Requests, limit.WindowMicros)
+			counted := limit.Requests
+			if rule.Cost.IsCorrected() {
+				// Late charges count up to twice the requests, and a refused cost as many.
+				counted *= 4
+			}
+			step := ruleset.StepMicros(counted, limit.WindowMicros)
 			if step == 1 {
 				continue
 			}

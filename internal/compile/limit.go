@@ -4,6 +4,7 @@
 package compile
 
 import (
+	"math/big"
 	"math/bits"
 	"time"
 
@@ -23,6 +24,9 @@ const (
 	// maxFill is how long a bucket may take to fill. It keeps the arithmetic of
 	// all algorithms below 2^53 microseconds with room to spare.
 	maxFill = 10 * 365 * 24 * time.Hour
+	// maxQueue is how long a request may wait for its turn in a LeakyBucket. Beyond
+	// that clients and what is between them and us give up.
+	maxQueue = 30 * time.Second
 )
 
 func compileLimits(rule *v1alpha1.Rule, at *field.Path, defaults *v1alpha1.EffectiveDefaults, found *findings) []ruleset.Limit {
@@ -73,7 +77,10 @@ func compileLimit(limit *v1alpha1.Limit, at *field.Path, found *findings) rulese
 		form.Burst = *limit.Burst
 		checkBurst(limit, at.Child("burst"), found)
 	}
-	if fillExceeds(form.Burst, form.WindowMicros, form.Requests) {
+	if form.Algorithm == ruleset.LeakyBucket {
+		checkQueue(&form, at.Child("burst"), found)
+	}
+	if fillExceeds(form.Burst, form.WindowMicros, form.Requests, maxFill) {
 		found.invalid(at, "an empty bucket of %d would take more than 10 years to fill at %d per %s: lower burst, or raise requests",
 			form.Burst, limit.Requests, limit.Window)
 	}
@@ -123,13 +130,27 @@ func checkBurst(limit *v1alpha1.Limit, at *field.Path, found *findings) {
 	}
 }
 
-// fillExceeds reports whether burst × window ÷ requests is more than maxFill,
-// exactly: the products need up to 96 bits.
-func fillExceeds(burst, windowMicros, requests int64) bool {
+// checkQueue bounds how long the last of a full queue waits.
+func checkQueue(form *ruleset.Limit, at *field.Path, found *findings) {
+	if !fillExceeds(form.Burst, form.WindowMicros, form.Requests, maxQueue) {
+		return
+	}
+	const message = "is %d, and the last of so many requests would wait longer than 30s (burst × window ÷ requests): "
+	if fillExceeds(1, form.WindowMicros, form.Requests, maxQueue) {
+		found.invalid(at, message+"raise requests to one in 30s at least, or use TokenBucket, which does not delay", form.Burst)
+		return
+	}
+	fits := new(big.Int).Mul(big.NewInt(maxQueue.Microseconds()), big.NewInt(form.Requests))
+	found.invalid(at, message+"write burst: %d or less, or raise requests", form.Burst, fits.Quo(fits, big.NewInt(form.WindowMicros)))
+}
+
+// fillExceeds reports whether burst × window ÷ requests is more than most, exactly:
+// the products need up to 96 bits.
+func fillExceeds(burst, windowMicros, requests int64, most time.Duration) bool {
 	if burst < 1 || windowMicros < 1 || requests < 1 {
 		return false
 	}
 	high, low := bits.Mul64(uint64(burst), uint64(windowMicros))
-	boundHigh, boundLow := bits.Mul64(uint64(maxFill.Microseconds()), uint64(requests))
+	boundHigh, boundLow := bits.Mul64(uint64(most.Microseconds()), uint64(requests))
 	return high > boundHigh || high == boundHigh && low > boundLow
 }

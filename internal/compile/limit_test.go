@@ -84,6 +84,13 @@ func TestCoarseLimitsAreShown(t *testing.T) {
 	if diff := cmp.Diff(want, result.Effective.Coarse); diff != "" {
 		t.Errorf("coarse limits (-want +got):\n%s", diff)
 	}
+	// What answers correct is counted up to four times as far.
+	policy.Spec.Rules[0].Cost = &v1alpha1.Cost{CountOn: &v1alpha1.CountOn{StatusCodes: []string{"401"}}}
+	result, _ = compileOne(t, nil, nil, policy)
+	want[0].Resolution, want[1].Resolution = "2ms", "32s960ms"
+	if diff := cmp.Diff(want, result.Effective.Coarse); diff != "" {
+		t.Errorf("coarse limits of corrected costs (-want +got):\n%s", diff)
+	}
 }
 
 func TestParseLooseness(t *testing.T) {
@@ -116,7 +123,7 @@ func TestFillTimeIsComparedExactly(t *testing.T) {
 		fill := new(big.Rat).SetFrac(
 			new(big.Int).Mul(big.NewInt(burst), big.NewInt(window)), big.NewInt(requests))
 		want := fill.Cmp(new(big.Rat).SetInt64(maxFill.Microseconds())) > 0
-		if got := fillExceeds(burst, window, requests); got != want {
+		if got := fillExceeds(burst, window, requests, maxFill); got != want {
 			t.Fatalf("fillExceeds(%d, %d, %d) = %t, want %t", burst, window, requests, got, want)
 		}
 	})

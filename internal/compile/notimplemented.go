@@ -20,7 +20,6 @@ const (
 var notImplemented = map[string]map[string]string{
 	KindRateLimitPolicy: {
 		"spec.targetRefs[].sectionName":      "limiting one port of a Service is not implemented yet: remove it to limit all ports",
-		"spec.mode=Shadow":                   "Shadow is not implemented yet: write Enforce or Disabled",
 		"spec.clientIP.source=XForwardedFor": "XForwardedFor is not implemented yet: write Peer, or use a header as the key",
 		"spec.clientIP.source=Header":        "Header is not implemented yet: write Peer, or use a header as the key",
 		"spec.clientIP.headerName":           "addresses from a header are not implemented yet: remove it",
@@ -47,17 +46,12 @@ var notImplemented = map[string]map[string]string{
 		"spec.rules[].key[].from[].host":       "the host as key is not implemented yet: use header or clientIP",
 		"spec.rules[].key[].from[].expression": "expressions are not implemented yet: use header or clientIP",
 
-		"spec.rules[].limits[].algorithm=LeakyBucket": "LeakyBucket is not implemented yet: use TokenBucket",
-		"spec.rules[].limits[].algorithm=Concurrency": "Concurrency is not implemented yet: use TokenBucket",
-
-		"spec.rules[].tiers":            "tiers are not implemented yet: remove them, and write limits",
-		"spec.rules[].cost":             "costs are not implemented yet: remove it, each request costs 1",
-		"spec.rules[].mode=Shadow":      "Shadow is not implemented yet: write Enforce or Disabled",
-		"spec.rules[].enforcePercent":   "enforcing a share is not implemented yet: remove it",
-		"spec.rules[].scope=Target":     "Target is not implemented yet: write Policy, and one policy per target",
-		"spec.rules[].scope=Pod":        "Pod is not implemented yet: write Policy",
-		"spec.rules[].precision=Leased": "Leased is not implemented yet: write Exact",
-		"spec.rules[].response":         "answers of one's own are not implemented yet: remove it, a refusal is 429 with problem+json",
+		"spec.rules[].tiers":                   "tiers are not implemented yet: remove them, and write limits",
+		"spec.rules[].cost.request.expression": "expressions are not implemented yet: use value, header or queryParam",
+		"spec.rules[].enforcePercent":          "enforcing a share is not implemented yet: remove it",
+		"spec.rules[].scope=Target":            "Target is not implemented yet: write Policy, and one policy per target",
+		"spec.rules[].scope=Pod":               "Pod is not implemented yet: write Policy",
+		"spec.rules[].response":                "answers of one's own are not implemented yet: remove it, a refusal is 429 with problem+json",
 	},
 	kindClusterPolicy: {
 		"spec": "policies of the cluster are not implemented yet: write a RateLimitPolicy in each namespace",

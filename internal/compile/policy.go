@@ -46,10 +46,7 @@ func compilePolicy(policy *v1alpha1.RateLimitPolicy, found *findings) (*ruleset.
 	oneOf(found, spec.Child("pathMatching"), string(s.PathMatching), "", "Loose", "Strict")
 	oneOf(found, spec.Child("mode"), string(s.Mode), "", "Enforce", "Disabled", "Shadow")
 	checkTargets(s, found)
-	rules := compileRules(s.Rules, form.PathMatching, defaults, found)
-	if s.Mode != v1alpha1.ModeDisabled {
-		form.Rules = append(form.Rules, rules...)
-	}
+	form.Rules = append(form.Rules, compileRules(s.Rules, s.Mode, form.PathMatching, defaults, found)...)
 	return form, defaults
 }
 

@@ -78,6 +78,85 @@ func TestInvalidFieldsAreNamedWithTheirMend(t *testing.T) {
 		"mode of a rule": {inRule(func(r *v1alpha1.Rule) { r.Mode = "Off" }), "spec.rules[0].mode", "Disabled"},
 		"scope":          {inRule(func(r *v1alpha1.Rule) { r.Scope = "Node" }), "spec.rules[0].scope", "Policy"},
 		"precision":      {inRule(func(r *v1alpha1.Rule) { r.Precision = "Rough" }), "spec.rules[0].precision", "Exact"},
+		"a queue that is leased": {
+			inRule(func(r *v1alpha1.Rule) {
+				r.Precision, r.Limits[0].Algorithm, r.Limits[0].Burst = v1alpha1.PrecisionLeased, v1alpha1.AlgorithmLeakyBucket, new(int64(1))
+			}),
+			"spec.rules[0].precision", "write Exact",
+		},
+		"places that are leased": {
+			inRule(func(r *v1alpha1.Rule) {
+				r.Precision, r.Limits[0].Algorithm, r.Limits[0].Window = v1alpha1.PrecisionLeased, v1alpha1.AlgorithmConcurrency, ""
+			}),
+			"spec.rules[0].precision", "choose another algorithm",
+		},
+		"countOn that is leased": {
+			inRule(func(r *v1alpha1.Rule) {
+				r.Precision, r.Cost = v1alpha1.PrecisionLeased, &v1alpha1.Cost{CountOn: &v1alpha1.CountOn{StatusCodes: []string{"401"}}}
+			}),
+			"spec.rules[0].precision", "remove cost.countOn",
+		},
+		"costs of answers that are leased": {
+			inRule(func(r *v1alpha1.Rule) {
+				r.Precision, r.Cost = v1alpha1.PrecisionLeased, &v1alpha1.Cost{Response: &v1alpha1.ResponseCost{Header: "X-Cost"}}
+			}),
+			"spec.rules[0].precision", "remove cost.countOn and cost.response",
+		},
+		"cost of nothing":     {cost(v1alpha1.Cost{}), "spec.rules[0].cost", "remove cost"},
+		"cost without source": {cost(v1alpha1.Cost{Request: &v1alpha1.RequestCost{Max: new(int64(5))}}), "spec.rules[0].cost.request", "exactly one of"},
+		"two costs": {
+			cost(v1alpha1.Cost{Request: &v1alpha1.RequestCost{Value: new(int64(1)), Header: &v1alpha1.HeaderName{Name: "A"}}}),
+			"spec.rules[0].cost.request", "exactly one of",
+		},
+		"cost below 0": {
+			cost(v1alpha1.Cost{Request: &v1alpha1.RequestCost{Value: new(int64(-1))}}),
+			"spec.rules[0].cost.request.value", "from 0 to 2147483648",
+		},
+		"cost above all limits": {
+			cost(v1alpha1.Cost{Request: &v1alpha1.RequestCost{Value: new(int64(61))}}),
+			"spec.rules[0].cost.request.value", `limit "minute" never holds more than 60`,
+		},
+		"max of a value": {
+			cost(v1alpha1.Cost{Request: &v1alpha1.RequestCost{Value: new(int64(1)), Max: new(int64(5))}}),
+			"spec.rules[0].cost.request.max", "remove max",
+		},
+		"max of a cost": {
+			cost(v1alpha1.Cost{Request: &v1alpha1.RequestCost{Header: &v1alpha1.HeaderName{Name: "A"}, Max: new(int64(0))}}),
+			"spec.rules[0].cost.request.max", "from 1 to 2147483648",
+		},
+		"header of a cost": {
+			cost(v1alpha1.Cost{Request: &v1alpha1.RequestCost{Header: &v1alpha1.HeaderName{Name: "a b"}}}),
+			"spec.rules[0].cost.request.header.name", "X-Cost",
+		},
+		"parameter of a cost": {
+			cost(v1alpha1.Cost{Request: &v1alpha1.RequestCost{QueryParam: &v1alpha1.NamedKey{}}}),
+			"spec.rules[0].cost.request.queryParam.name", "query parameter",
+		},
+		"header of an answer's cost": {
+			cost(v1alpha1.Cost{Response: &v1alpha1.ResponseCost{Header: ""}}), "spec.rules[0].cost.response.header", "X-Cost",
+		},
+		"max of an answer's cost": {
+			cost(v1alpha1.Cost{Response: &v1alpha1.ResponseCost{Header: "A", Max: new(int64(1 << 32))}}),
+			"spec.rules[0].cost.response.max", "from 1 to 2147483648",
+		},
+		"no status codes": {cost(v1alpha1.Cost{CountOn: &v1alpha1.CountOn{}}), "spec.rules[0].cost.countOn.statusCodes", `"401"`},
+		"status code": {
+			cost(v1alpha1.Cost{CountOn: &v1alpha1.CountOn{StatusCodes: []string{"401", "4xx"}}}),
+			"spec.rules[0].cost.countOn.statusCodes[1]", "from 100 to 599",
+		},
+		"countOn of places": {
+			places(&v1alpha1.Cost{CountOn: &v1alpha1.CountOn{StatusCodes: []string{"401"}}}), "spec.rules[0].cost.countOn", "a rule of their own",
+		},
+		"answer's cost of places": {
+			places(&v1alpha1.Cost{Response: &v1alpha1.ResponseCost{Header: "A"}}), "spec.rules[0].cost.response", "a rule of their own",
+		},
+		"too many places": {
+			places(&v1alpha1.Cost{Request: &v1alpha1.RequestCost{Value: new(int64(10_001))}}), "spec.rules[0].cost.request.value", "at most 10000 places",
+		},
+		"max of too many places": {
+			places(&v1alpha1.Cost{Request: &v1alpha1.RequestCost{Header: &v1alpha1.HeaderName{Name: "A"}, Max: new(int64(10_001))}}),
+			"spec.rules[0].cost.request.max", "at most 10000 places",
+		},
 		"onStoreFailure": {inRule(func(r *v1alpha1.Rule) { r.OnStoreFailure = "Open" }), "spec.rules[0].onStoreFailure", "Local, Allow, Deny"},
 		"local without Local": {
 			inRule(func(r *v1alpha1.Rule) {
@@ -159,6 +238,14 @@ func TestInvalidFieldsAreNamedWithTheirMend(t *testing.T) {
 			inLimit(func(l *v1alpha1.Limit) { l.Algorithm, l.Burst = v1alpha1.AlgorithmFixedWindow, new(int64(5)) }),
 			"spec.rules[0].limits[0].burst", "use TokenBucket",
 		},
+		"queue that takes too long": {
+			inLimit(func(l *v1alpha1.Limit) { l.Algorithm, l.Requests = v1alpha1.AlgorithmLeakyBucket, 100 }),
+			"spec.rules[0].limits[0].burst", "write burst: 50 or less",
+		},
+		"queue that is too slow": {
+			inLimit(func(l *v1alpha1.Limit) { l.Algorithm, l.Requests = v1alpha1.AlgorithmLeakyBucket, 1 }),
+			"spec.rules[0].limits[0].burst", "one in 30s at least",
+		},
 		"bucket that takes too long": {
 			inLimit(func(l *v1alpha1.Limit) { l.Requests, l.Window, l.Burst = 1, "9600h", new(int64(10)) }),
 			"spec.rules[0].limits[0]", "10 years",
@@ -190,6 +277,17 @@ func headers(families ...v1alpha1.HeaderFamily) func(*v1alpha1.RateLimitPolicy) 
 
 func inRule(change func(*v1alpha1.Rule)) func(*v1alpha1.RateLimitPolicy) {
 	return func(p *v1alpha1.RateLimitPolicy) { change(&p.Spec.Rules[0]) }
+}
+
+func cost(cost v1alpha1.Cost) func(*v1alpha1.RateLimitPolicy) {
+	return inRule(func(r *v1alpha1.Rule) { r.Cost = &cost })
+}
+
+// places is a limit of many requests at once, with a cost.
+func places(cost *v1alpha1.Cost) func(*v1alpha1.RateLimitPolicy) {
+	return inRule(func(r *v1alpha1.Rule) {
+		r.Cost, r.Limits[0] = cost, v1alpha1.Limit{Name: "places", Requests: 1 << 20, Algorithm: v1alpha1.AlgorithmConcurrency}
+	})
 }
 
 func inLimit(change func(*v1alpha1.Limit)) func(*v1alpha1.RateLimitPolicy) {

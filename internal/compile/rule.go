@@ -4,6 +4,8 @@
 package compile
 
 import (
+	"slices"
+
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/penstock-dev/penstock/api/v1alpha1"
@@ -17,8 +19,9 @@ const (
 	maxPath    = 512
 )
 
-// compileRules compiles the rules that are not disabled, and checks them all.
-func compileRules(rules []v1alpha1.Rule, matching ruleset.PathMatching, defaults *v1alpha1.EffectiveDefaults, found *findings) []ruleset.Rule {
+// compileRules compiles the rules that are not disabled, and checks them all. The
+// weaker of the policy's mode and a rule's is in force.
+func compileRules(rules []v1alpha1.Rule, mode v1alpha1.Mode, matching ruleset.PathMatching, defaults *v1alpha1.EffectiveDefaults, found *findings) []ruleset.Rule {
 	at := spec.Child("rules")
 	if len(rules) == 0 {
 		found.invalid(at, "has no rule: write at least one, or delete the policy")
@@ -30,9 +33,11 @@ func compileRules(rules []v1alpha1.Rule, matching ruleset.PathMatching, defaults
 		rule := &rules[i]
 		ruleNames.check(at.Index(i).Child("name"), rule.Name)
 		form := compileRule(rule, matching, at.Index(i), defaults, found)
-		if rule.Mode != v1alpha1.ModeDisabled {
-			compiled = append(compiled, form)
+		if mode == v1alpha1.ModeDisabled || rule.Mode == v1alpha1.ModeDisabled {
+			continue
 		}
+		form.Shadow = mode == v1alpha1.ModeShadow || rule.Mode == v1alpha1.ModeShadow
+		compiled = append(compiled, form)
 	}
 	return compiled
 }
@@ -45,6 +50,7 @@ func compileRule(rule *v1alpha1.Rule, matching ruleset.PathMatching, at *field.P
 	form := ruleset.Rule{
 		Name:           rule.Name,
 		Key:            compileKey(rule.Key, at.Child("key"), found),
+		Leased:         rule.Precision == v1alpha1.PrecisionLeased,
 		OnStoreFailure: ruleset.OnStoreFailure(rule.OnStoreFailure),
 		LoosenessMilli: compileLocal(rule, at.Child("local"), found),
 	}
@@ -58,7 +64,29 @@ func compileRule(rule *v1alpha1.Rule, matching ruleset.PathMatching, at *field.P
 		form.Matches = append(form.Matches, compileMatch(&rule.Matches[i], matching, matches.Index(i), found))
 	}
 	form.Limits = compileLimits(rule, at.Child("limits"), defaults, found)
+	form.Cost = compileCost(rule.Cost, form.Limits, at.Child("cost"), found)
+	if form.Leased {
+		checkLeased(rule, form.Limits, at.Child("precision"), found)
+	}
 	return form
+}
+
+// checkLeased wants a rule whose charges are final and wear off by themselves.
+func checkLeased(rule *v1alpha1.Rule, limits []ruleset.Limit, at *field.Path, found *findings) {
+	if shapes(limits) {
+		found.invalid(at, "is Leased, but LeakyBucket and Concurrency cannot be leased: write Exact, or choose another algorithm for all limits of the rule")
+	}
+	if rule.Cost != nil && (rule.Cost.CountOn != nil || rule.Cost.Response != nil) {
+		found.invalid(at, "is Leased, but what was leased cannot be corrected: write Exact, or remove cost.countOn and cost.response")
+	}
+}
+
+// shapes reports whether a limit is of an algorithm by which a request waits or holds
+// a place, so that its charge is no mere number.
+func shapes(limits []ruleset.Limit) bool {
+	return slices.ContainsFunc(limits, func(limit ruleset.Limit) bool {
+		return limit.Algorithm == ruleset.LeakyBucket || limit.Algorithm == ruleset.Concurrency
+	})
 }
 
 func compileLocal(rule *v1alpha1.Rule, at *field.Path, found *findings) int64 {

@@ -14,84 +14,93 @@ import (
 // slot is.
 const mostFollowed = 2
 
-// split puts the checks of one request that are in the same slot together. Limits of
-// one identity are.
-func (r *Redis) split(namespace string, checks []Check, plans []plan) []*part {
-	if !r.layout.Load().isCluster() {
+// question is what is asked of the store for one request, and what came of it. Most
+// have one part, for which there is room here: it needs no memory of its own.
+type question struct {
+	// pattern is the request to each node but for its parts.
+	pattern request
+	parts   []*part
+	// errs is why a part was not served. A part with an error must not be looked at, as
+	// it may be under way still.
+	errs []error
+
+	first     part
+	roomParts [1]*part
+	roomErrs  [1]error
+}
+
+// split puts the checks that are in the same slot together. Limits of one identity are.
+func (q *question) split(prefix keys.Prefix, isCluster bool, checks []Check, plans []plan) {
+	if !isCluster {
 		names := make([]string, len(checks))
 		for i := range checks {
-			names[i] = r.prefix.Counter(namespace, checks[i].Identity, checks[i].Limit.Key)
+			names[i] = prefix.Counter(q.pattern.namespace, checks[i].Identity, checks[i].Limit.Key)
 		}
-		return []*part{{checks: checks, names: names, plans: plans}}
+		*q.partOf(0) = part{checks: checks, names: names, plans: plans}
+		return
 	}
-	var parts []*part
 	for i := range checks {
-		name := r.prefix.Counter(namespace, checks[i].Identity, checks[i].Limit.Key)
-		p := partOf(&parts, keys.Slot(name))
+		name := prefix.Counter(q.pattern.namespace, checks[i].Identity, checks[i].Limit.Key)
+		p := q.partOf(keys.Slot(name))
 		p.names, p.checks, p.plans = append(p.names, name), append(p.checks, checks[i]), append(p.plans, plans[i])
 	}
-	return parts
 }
 
 // splitCorrections puts the corrections that are in the same slot together.
-func (r *Redis) splitCorrections(corrections []correction) []*part {
-	var parts []*part
-	isCluster := r.layout.Load().isCluster()
+func (q *question) splitCorrections(isCluster bool, corrections []correction) {
 	for i := range corrections {
 		slot := 0
 		if isCluster {
 			slot = keys.Slot(corrections[i].name)
 		}
-		p := partOf(&parts, slot)
+		p := q.partOf(slot)
 		p.names, p.corrections = append(p.names, corrections[i].name), append(p.corrections, corrections[i])
 	}
-	return parts
 }
 
 // partOf is the part of a slot, added if there is none.
-func partOf(parts *[]*part, slot int) *part {
-	for _, p := range *parts {
+func (q *question) partOf(slot int) *part {
+	for _, p := range q.parts {
 		if p.slot == slot {
 			return p
 		}
 	}
-	added := &part{slot: slot}
-	*parts = append(*parts, added)
+	added := &q.first
+	if len(q.parts) == 0 {
+		q.parts = q.roomParts[:0]
+	} else {
+		added = new(part)
+	}
+	added.slot = slot
+	q.parts = append(q.parts, added)
 	return added
 }
 
-// ask has each part served by the node that has its slot, all nodes side by side. What
-// is returned is why a part was not; a part with an error must not be looked at, as it
-// may be under way still. The request is a pattern for those to the nodes.
-func (r *Redis) ask(pattern *request, parts []*part) []error {
-	errs := make([]error, len(parts))
+// ask has each part served by the node that has its slot, all nodes side by side.
+func (r *Redis) ask(q *question) {
+	q.errs = append(q.roomErrs[:0], make([]error, len(q.parts))...)
 	current := r.layout.Load()
 	if current.only != nil {
-		errs[0] = askOne(current.only, pattern, parts)
-		return errs
+		// Everything is in one part there.
+		q.pattern.parts = q.parts
+		if q.errs[0] = current.only.ask(&q.pattern); q.errs[0] == nil {
+			q.errs[0] = q.first.err
+		}
+		return
 	}
-	errands := make([]errand, 0, len(parts))
-	for i, p := range parts {
+	errands := make([]errand, 0, len(q.parts))
+	for i, p := range q.parts {
 		errands = append(errands, errand{part: p, index: i, node: current.nodeOf(p.slot)})
 	}
 	for followed := 0; ; followed++ {
-		r.send(pattern, errands, errs)
+		r.send(&q.pattern, errands, q.errs)
 		if followed == mostFollowed {
-			return errs
+			return
 		}
-		if errands = r.follow(errands, errs); len(errands) == 0 {
-			return errs
+		if errands = r.follow(errands, q.errs); len(errands) == 0 {
+			return
 		}
 	}
-}
-
-// askOne asks the one node there is, which has all parts in one.
-func askOne(n *node, pattern *request, parts []*part) error {
-	pattern.parts = parts
-	if err := n.ask(pattern); err != nil {
-		return err
-	}
-	return parts[0].err
 }
 
 // errand is a part on its way to a node, nil if none is known to have its slot.

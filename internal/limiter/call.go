@@ -53,6 +53,18 @@ func (q *request) corrects() bool { return len(q.parts[0].corrections) > 0 }
 type call struct {
 	connection connection
 	requests   []*request
+
+	// Most calls have one run, which needs no memory of its own.
+	first        run
+	roomRuns     [1]*run
+	roomRequests [1]*request
+}
+
+// callOf is a call of one request alone.
+func callOf(free connection, q *request) *call {
+	c := &call{connection: free}
+	c.requests = append(c.roomRequests[:0], q)
+	return c
 }
 
 // deadline is the latest of the requests' own: each of them stops waiting at its
@@ -113,13 +125,31 @@ func (c *call) send(known scripts) error {
 
 // runs puts the parts of all requests that one script can serve together.
 func (c *call) runs() []*run {
-	var runs []*run
+	runs := c.roomRuns[:0]
 	for _, q := range c.requests {
 		for _, p := range q.parts {
-			runs = assign(runs, p)
+			runs = c.assign(runs, p)
 		}
 	}
 	return runs
+}
+
+// assign adds a part to the run that it fits, or to one of its own.
+func (c *call) assign(runs []*run, p *part) []*run {
+	if !p.alone && !p.asking {
+		for i := len(runs) - 1; i >= 0; i-- {
+			if first := runs[i].parts[0]; first.slot == p.slot && !first.alone && !first.asking {
+				runs[i].parts = append(runs[i].parts, p)
+				return runs
+			}
+		}
+	}
+	added := &c.first
+	if len(runs) > 0 {
+		added = new(run)
+	}
+	added.parts = append(added.roomParts[:0], p)
+	return append(runs, added)
 }
 
 // worse is which of two errors says more about the connection.

@@ -22,6 +22,10 @@ func (r *Redis) CorrectionsLost() int64 { return r.correctionsLost.Load() }
 
 // correct has corrections sent, in this order, and does not wait for that.
 func (r *Redis) correct(namespace string, corrections []correction) {
+	if r.corrected.Load() {
+		r.correctionsLost.Add(int64(len(corrections)))
+		return
+	}
 	for _, c := range corrections {
 		c.name = r.prefix.Counter(namespace, c.identity, c.limit)
 		c.namespace = namespace
@@ -45,6 +49,20 @@ func (r *Redis) correctAll() {
 			for len(r.corrections) > 0 && time.Now().Before(until) {
 				r.sendCorrections(<-r.corrections)
 			}
+			r.corrected.Store(true)
+			r.loseCorrections()
+			return
+		}
+	}
+}
+
+// loseCorrections counts those that wait, which nobody will send any more.
+func (r *Redis) loseCorrections() {
+	for range mostCorrections {
+		select {
+		case <-r.corrections:
+			r.correctionsLost.Add(1)
+		default:
 			return
 		}
 	}
@@ -57,14 +75,16 @@ func (r *Redis) sendCorrections(first correction) {
 	for len(r.corrections) > 0 && len(corrections) < checksPerCall {
 		corrections = append(corrections, <-r.corrections)
 	}
-	parts := r.splitCorrections(corrections)
+	q := r.newQuestion(context.Background(), time.Now(), first.namespace)
+	q.splitCorrections(r.layout.Load().isCluster(), corrections)
+	r.ask(q)
 	lost := 0
-	for i, err := range r.ask(r.newRequest(context.Background(), time.Now(), first.namespace), parts) {
-		if err != nil {
-			lost += len(parts[i].names)
+	for i, p := range q.parts {
+		if q.errs[i] != nil {
+			lost += len(p.names)
 			continue
 		}
-		lost += parts[i].undone
+		lost += p.undone
 	}
 	r.correctionsLost.Add(int64(lost))
 }

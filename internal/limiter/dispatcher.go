@@ -82,7 +82,7 @@ func (d *dispatcher) do(q *request) error {
 		d.release(free, false)
 		return d.await(q)
 	default:
-		d.make(&call{connection: free, requests: []*request{q}})
+		d.make(callOf(free, q))
 		return q.err
 	}
 }
@@ -122,12 +122,15 @@ func (d *dispatcher) await(q *request) error {
 	case <-q.ctx.Done():
 		over = q.ctx.Err()
 	}
-	d.mu.Lock()
-	if q.queued {
-		// Whoever takes from the queue passes over requests that are over.
-		q.queued = false
+	if d.leaveQueue(q) && q.ctx.Err() == nil {
+		// It was sent, and the answer is looked for once more.
+		timer.Reset(lateness)
+		select {
+		case turn := <-q.turn:
+			return d.take(q, turn)
+		case <-timer.C:
+		}
 	}
-	d.mu.Unlock()
 	select {
 	case turn := <-q.turn:
 		// Others count on the call, or the answer came at the last moment.
@@ -135,6 +138,16 @@ func (d *dispatcher) await(q *request) error {
 	default:
 		return over
 	}
+}
+
+// leaveQueue ends a request's waiting, and says whether it has left the queue before.
+func (d *dispatcher) leaveQueue(q *request) bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	sent := !q.queued
+	// Whoever takes from the queue passes over requests that are over.
+	q.queued = false
+	return sent
 }
 
 // timer returns one that fires then, used before or new: every request that waits

@@ -73,12 +73,13 @@ func (n *node) ask(q *request) error {
 }
 
 // lateness is how much later than planned a deadline may fire before we take it
-// that we were paused, not the store.
+// that we were paused, not the store. For so long a request that was sent waits
+// beyond its deadline for the end of its call.
 const lateness = 5 * time.Millisecond
 
 // callEnded has the breaker count a call.
 func (n *node) callEnded(c *call, err error) {
-	late := time.Since(c.deadline()) > lateness
+	late := time.Since(c.deadline()) > redisconn.LastLook+lateness
 	n.record(outcomeOf(err, late), c.requests[0].namespace)
 }
 

@@ -37,10 +37,12 @@ type Redis struct {
 	// corrections wait for the store. Those that find no place are lost.
 	corrections     chan correction
 	correctionsLost atomic.Int64
-	closing         chan struct{}
-	closed          sync.Once
-	correcting      sync.WaitGroup
-	running         sync.WaitGroup
+	// corrected says that no more corrections are sent: r is closed.
+	corrected  atomic.Bool
+	closing    chan struct{}
+	closed     sync.Once
+	correcting sync.WaitGroup
+	running    sync.WaitGroup
 }
 
 var _ Decider = (*Redis)(nil)
@@ -133,23 +135,24 @@ func (r *Redis) decide(ctx context.Context, began time.Time, namespace string, c
 	if err != nil {
 		return Decision{}, nil, err
 	}
-	parts := r.split(namespace, checks, plans)
-	errs := r.ask(r.newRequest(ctx, began, namespace), parts)
-	for i, p := range parts {
-		if errs[i] == nil {
-			errs[i] = unreadable(p)
+	q := r.newQuestion(ctx, began, namespace)
+	q.split(r.prefix, r.layout.Load().isCluster(), checks, plans)
+	r.ask(q)
+	for i, p := range q.parts {
+		if q.errs[i] == nil {
+			q.errs[i] = unreadable(p)
 		}
 	}
 	var decision Decision
-	if len(parts) == 1 {
-		decision, err = r.verdict(namespace, parts[0], errs[0])
+	if len(q.parts) == 1 {
+		decision, err = r.verdict(namespace, q.parts[0], q.errs[0])
 	} else {
-		decision, err = r.joint(namespace, parts, errs)
+		decision, err = r.joint(namespace, q.parts, q.errs)
 	}
 	if err != nil {
-		parts = nil
+		return decision, nil, err
 	}
-	return decision, parts, err
+	return decision, q.parts, nil
 }
 
 // verdict is what one part says.
@@ -177,12 +180,12 @@ func inTheStore(err error) error {
 	return fmt.Errorf("decide in the store: %w", err)
 }
 
-func (r *Redis) newRequest(ctx context.Context, began time.Time, namespace string) *request {
+func (r *Redis) newQuestion(ctx context.Context, began time.Time, namespace string) *question {
 	deadline := began.Add(r.deadline)
 	if own, ok := ctx.Deadline(); ok && own.Before(deadline) {
 		deadline = own
 	}
-	return &request{ctx: ctx, namespace: namespace, deadline: deadline}
+	return &question{pattern: request{ctx: ctx, namespace: namespace, deadline: deadline}}
 }
 
 // unreadable is the error about limits that the store could not decide on, since

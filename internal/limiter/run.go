@@ -39,19 +39,8 @@ type run struct {
 	keys  int
 	reply []int64
 	err   error
-}
 
-// assign adds a part to the run that it fits, or to one of its own.
-func assign(runs []*run, p *part) []*run {
-	if !p.alone && !p.asking {
-		for i := len(runs) - 1; i >= 0; i-- {
-			if first := runs[i].parts[0]; first.slot == p.slot && !first.alone && !first.asking {
-				runs[i].parts = append(runs[i].parts, p)
-				return runs
-			}
-		}
-	}
-	return append(runs, &run{parts: []*part{p}})
+	roomParts [1]*part
 }
 
 // asking says that the node is to be told to answer.

@@ -5,6 +5,7 @@ package match
 
 import (
 	"fmt"
+	"iter"
 	"slices"
 	"strings"
 
@@ -26,6 +27,8 @@ type policyMatcher struct {
 	rules []ruleMatcher
 	// looksAtPaths is true if any rule compares the path.
 	looksAtPaths bool
+	// refusesBadPaths is true if such a rule may refuse: it is no shadow.
+	refusesBadPaths bool
 }
 
 // ruleMatcher is one rule with what can be known before a request comes.
@@ -68,6 +71,22 @@ func Compile(rs *ruleset.RuleSet, podLabels map[string]string) (*Matcher, error)
 	return m, nil
 }
 
+// Limits are all limits of the rules that are for the pod.
+func (m *Matcher) Limits() iter.Seq2[*ruleset.Rule, *ruleset.Limit] {
+	return func(yield func(*ruleset.Rule, *ruleset.Limit) bool) {
+		for i := range m.policies {
+			for j := range m.policies[i].rules {
+				rule := m.policies[i].rules[j].rule
+				for k := range rule.Limits {
+					if !yield(rule, &rule.Limits[k]) {
+						return
+					}
+				}
+			}
+		}
+	}
+}
+
 // selectedPorts joins the selectors that select the pod. One without a port
 // covers all ports, which is told by an empty list.
 func selectedPorts(selectors []ruleset.Selector, podLabels map[string]string) (ports []int32, selected bool) {
@@ -101,9 +120,13 @@ func (m *Matcher) compilePolicy(namespace string, policy *ruleset.Policy) (polic
 				return compiled, fmt.Errorf("rule %q: %w", rule.Name, err)
 			}
 			compiled.looksAtPaths = compiled.looksAtPaths || readied.path != ""
+			compiled.refusesBadPaths = compiled.refusesBadPaths || readied.path != "" && !rule.Shadow
 			ready.alternatives = append(ready.alternatives, readied)
 		}
 		if err := checkKey(rule.Key); err != nil {
+			return compiled, fmt.Errorf("rule %q: %w", rule.Name, err)
+		}
+		if err := checkCost(rule.Cost); err != nil {
 			return compiled, fmt.Errorf("rule %q: %w", rule.Name, err)
 		}
 		compiled.rules = append(compiled.rules, ready)
@@ -141,6 +164,23 @@ func checkKey(key []ruleset.KeyPart) error {
 				return fmt.Errorf("key part %q: header name %q is not in lower case", part.Name, source.Name)
 			}
 		}
+	}
+	return nil
+}
+
+// checkCost refuses what would otherwise silently count as something else.
+func checkCost(cost *ruleset.Cost) error {
+	if cost == nil {
+		return nil
+	}
+	switch request := &cost.Request; request.Source {
+	case ruleset.CostValue:
+	case ruleset.CostHeader, ruleset.CostQueryParam:
+		if request.Max < 1 {
+			return fmt.Errorf("cost from %s %q has no max", request.Source, request.Name)
+		}
+	default:
+		return fmt.Errorf("cost source %q is not known to this version", request.Source)
 	}
 	return nil
 }

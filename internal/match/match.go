@@ -18,6 +18,8 @@ type Hit struct {
 	// Identity is who the rule counts the request for: 22 base64url characters.
 	// Rules with equal keys share it, so that their counters share a slot.
 	Identity string
+	// Cost is how much the request counts as, before it is answered.
+	Cost int64
 }
 
 // Denied says that a rule refuses the request because a part of its key is
@@ -34,10 +36,13 @@ type Result struct {
 	Hits []Hit
 	// Denied is the first rule that refuses the request as it is, or nil.
 	Denied *Denied
+	// ShadowDenied are the shadow rules that would.
+	ShadowDenied []Denied
 }
 
 // Match finds the rules that a request meets. It gives an error that wraps
-// ErrBadPath if the path has no reading, or too many, and a rule looks at paths.
+// ErrBadPath if the path has no reading, or too many, and a rule looks at paths that
+// may refuse. Shadow rules that look at paths do not meet such a request.
 func (m *Matcher) Match(view View) (Result, error) {
 	request := request{view: view}
 	var result Result
@@ -50,10 +55,12 @@ func (m *Matcher) Match(view View) (Result, error) {
 		var paths []string
 		if policy.looksAtPaths {
 			read, err := request.readings(policy.policy.PathMatching)
-			if err != nil {
+			if err != nil && policy.refusesBadPaths {
 				return Result{}, fmt.Errorf("read path for %s %q: %w", policy.policy.Kind, policy.policy.Name, err)
 			}
-			paths = read.all()
+			if err == nil {
+				paths = read.all()
+			}
 		}
 		for j := range policy.rules {
 			rule := &policy.rules[j]
@@ -66,14 +73,24 @@ func (m *Matcher) Match(view View) (Result, error) {
 }
 
 // checkSize refuses a spelling with so many readings that the request meets more
-// limits than the compiler lets any path in its plain spelling meet.
+// limits than the compiler lets any path in its plain spelling meet. If these are
+// too many only with those of shadow rules, the last shadow rules do not count it.
 func (r *Result) checkSize() error {
-	limits := 0
+	limits, all := 0, 0
 	for i := range r.Hits {
-		limits += len(r.Hits[i].Rule.Limits)
+		all += len(r.Hits[i].Rule.Limits)
+		if !r.Hits[i].Rule.Shadow {
+			limits += len(r.Hits[i].Rule.Limits)
+		}
 	}
 	if limits > ruleset.MaxLimitsPerRequest {
 		return fmt.Errorf("%w: it can be read in ways that meet %d limits, at most %d are counted", ErrBadPath, limits, ruleset.MaxLimitsPerRequest)
+	}
+	for i := len(r.Hits) - 1; i >= 0 && all > ruleset.MaxLimitsPerRequest; i-- {
+		if r.Hits[i].Rule.Shadow {
+			all -= len(r.Hits[i].Rule.Limits)
+			r.Hits = slices.Delete(r.Hits, i, i+1)
+		}
 	}
 	return nil
 }
@@ -83,7 +100,9 @@ func (m *Matcher) count(result *Result, request *request, policy *ruleset.Policy
 	identity, missing := m.identify(request, policy, rule)
 	switch {
 	case missing == nil:
-		result.Hits = append(result.Hits, Hit{Policy: policy, Rule: rule.rule, Identity: identity})
+		result.Hits = append(result.Hits, Hit{Policy: policy, Rule: rule.rule, Identity: identity, Cost: costOf(rule.rule.Cost, request.view)})
+	case missing.OnMissing == ruleset.MissingDeny && rule.rule.Shadow:
+		result.ShadowDenied = append(result.ShadowDenied, Denied{Policy: policy, Rule: rule.rule, Part: missing})
 	case missing.OnMissing == ruleset.MissingDeny && result.Denied == nil:
 		result.Denied = &Denied{Policy: policy, Rule: rule.rule, Part: missing}
 	}

@@ -28,8 +28,10 @@ type answerWriter struct {
 	hijacked func()
 
 	wroteHeader bool
-	declared    int64
-	written     int64
+	// status is that of the final answer; 0 before there is one.
+	status   int
+	declared int64
+	written  int64
 }
 
 // Unwrap lets http.ResponseController reach the server's own writer.
@@ -46,7 +48,7 @@ func (w *answerWriter) WriteHeader(status int) {
 		w.ResponseWriter.WriteHeader(status)
 		return
 	}
-	w.wroteHeader = true
+	w.wroteHeader, w.status = true, status
 	if _, sent := header["Content-Type"]; !sent {
 		// A nil entry keeps the server from guessing a type that the app
 		// did not send.
@@ -87,7 +89,7 @@ func (w *answerWriter) Hijack() (net.Conn, *bufio.ReadWriter, error) {
 	w.fields.addTo(w.Header())
 	conn, buffered, err := http.NewResponseController(w.ResponseWriter).Hijack()
 	if err == nil {
-		w.wroteHeader = true
+		w.wroteHeader, w.status = true, http.StatusSwitchingProtocols
 		w.hijacked()
 	}
 	return conn, buffered, err

@@ -5,6 +5,8 @@ package proxy
 
 import (
 	"context"
+	"slices"
+	"time"
 
 	"github.com/penstock-dev/penstock/internal/limiter"
 	"github.com/penstock-dev/penstock/internal/match"
@@ -17,8 +19,8 @@ type Decider interface {
 	Decide(ctx context.Context, namespace string, checks []limiter.Check) (limiter.Decision, error)
 }
 
-// checksFor lists the limits of all rules that a request meets.
-func checksFor(rules *Rules, hits []match.Hit) []limiter.Check {
+// checksFor lists the limits of all rules that a request meets now.
+func checksFor(rules *inForce, hits []match.Hit, now time.Time) []limiter.Check {
 	count := 0
 	for i := range hits {
 		count += len(hits[i].Rule.Limits)
@@ -29,7 +31,9 @@ func checksFor(rules *Rules, hits []match.Hit) []limiter.Check {
 		for j := range rule.Limits {
 			checks = append(checks, limiter.Check{
 				Kind: policy.Kind, Policy: policy.Name, Rule: rule.Name,
-				Limit: &rule.Limits[j], Identity: hits[i].Identity, Cost: 1,
+				Limit: &rule.Limits[j], Identity: hits[i].Identity, Cost: hits[i].Cost,
+				Shadow: rule.Shadow, Leased: rule.Leased, Correctable: rule.Cost.IsCorrected(),
+				Settled:        rules.lowered.holds(rule.Limits[j].Key, now),
 				OnStoreFailure: rule.OnStoreFailure, LoosenessMilli: rule.LoosenessMilli,
 				LivePods: rules.livePods(policy.Kind, policy.Name),
 			})
@@ -39,16 +43,16 @@ func checksFor(rules *Rules, hits []match.Hit) []limiter.Check {
 }
 
 // undecided is the decision where the decider gave none: a rule that says Deny
-// refuses, any other admits.
+// refuses unless it is a shadow, any other admits.
 func undecided(checks []limiter.Check) limiter.Decision {
 	decision := limiter.Decision{Allowed: true, Source: limiter.StoreAllowed}
 	for i := range checks {
 		check := &checks[i]
 		state := limiter.LimitState{
 			Kind: check.Kind, Policy: check.Policy, Rule: check.Rule, Limit: check.Limit.Name,
-			Identity: check.Identity, Allowed: true, Source: limiter.StoreAllowed,
+			Identity: check.Identity, Allowed: true, Shadow: check.Shadow, Source: limiter.StoreAllowed,
 		}
-		if check.OnStoreFailure == ruleset.FailDeny {
+		if check.OnStoreFailure == ruleset.FailDeny && !check.Shadow {
 			state.Allowed, state.Source = false, limiter.StoreDenied
 			decision.Allowed, decision.Source = false, limiter.StoreDenied
 		}
@@ -70,7 +74,7 @@ func responseOf(hits []match.Hit) func(kind, policy string) *ruleset.Response {
 }
 
 // countDecision counts each rule once: an admitted request under every rule that
-// it met, a refused one under the rules that refused it.
+// it met, a refused one under the rules that refused it or would have.
 func (m *Metrics) countDecision(decision *limiter.Decision) {
 	for i := range decision.Limits {
 		state := &decision.Limits[i]
@@ -80,14 +84,40 @@ func (m *Metrics) countDecision(decision *limiter.Decision) {
 		if !isFirstOfRule(decision.Limits[:i], state) {
 			continue
 		}
-		m.decisions.WithLabelValues(policyLabel(state.Kind, state.Policy), state.Rule, outcomeOf(state)).Inc()
+		m.countOutcome(state.Kind, state.Policy, state.Rule, outcomeOf(state))
+	}
+	m.countNearLimit(decision)
+}
+
+// countNearLimit counts each rule once of which an admitted request leaves less than
+// a tenth. Shares of a limit, which a process counts by itself, say nothing of that.
+func (m *Metrics) countNearLimit(decision *limiter.Decision) {
+	if !decision.Allowed {
+		return
+	}
+	near := func(state *limiter.LimitState) bool {
+		return !state.Shadow && state.Source == limiter.Store && state.Remaining < (state.Burst+9)/10
+	}
+	for i := range decision.Limits {
+		state := &decision.Limits[i]
+		if near(state) && !slices.ContainsFunc(decision.Limits[:i], func(before limiter.LimitState) bool {
+			return near(&before) && before.Rule == state.Rule && before.Policy == state.Policy && before.Kind == state.Kind
+		}) {
+			m.nearLimit.WithLabelValues(policyLabel(state.Kind, state.Policy), state.Rule).Inc()
+		}
 	}
 }
 
+func (m *Metrics) countOutcome(kind, policy, rule, outcome string) {
+	m.decisions.WithLabelValues(policyLabel(kind, policy), rule, outcome).Inc()
+}
+
+// isFirstOfRule says that no limit before is of the same rule. Of a rule's limits
+// those that refuse come first.
 func isFirstOfRule(before []limiter.LimitState, state *limiter.LimitState) bool {
 	for i := range before {
 		other := &before[i]
-		if other.Rule == state.Rule && other.Policy == state.Policy && other.Kind == state.Kind && other.Allowed == state.Allowed {
+		if other.Rule == state.Rule && other.Policy == state.Policy && other.Kind == state.Kind {
 			return false
 		}
 	}
@@ -96,6 +126,8 @@ func isFirstOfRule(before []limiter.LimitState, state *limiter.LimitState) bool 
 
 func outcomeOf(state *limiter.LimitState) string {
 	switch {
+	case state.Shadow && !state.Allowed:
+		return outcomeShadowDenied
 	case state.Source == limiter.StoreAllowed:
 		return outcomeStoreAllowed
 	case state.Source == limiter.StoreDenied:
@@ -108,5 +140,12 @@ func outcomeOf(state *limiter.LimitState) string {
 		return outcomeAllowed
 	default:
 		return outcomeDenied
+	}
+}
+
+// countShadowDenied counts shadow rules that would refuse a request as it is.
+func (m *Metrics) countShadowDenied(denied []match.Denied) {
+	for i := range denied {
+		m.countOutcome(denied[i].Policy.Kind, denied[i].Policy.Name, denied[i].Rule.Name, outcomeShadowDenied)
 	}
 }

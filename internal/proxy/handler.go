@@ -22,7 +22,7 @@ type portHandler struct {
 func (p *portHandler) ServeHTTP(w http.ResponseWriter, request *http.Request) {
 	started := time.Now()
 	writer := &answerWriter{ResponseWriter: w, isClosing: p.server.draining.Load}
-	tunnels := 0
+	tunnels, owed := 0, settlement{}
 	writer.hijacked = func() {
 		tunnels++
 		p.server.tunnels.Add(1)
@@ -30,6 +30,7 @@ func (p *portHandler) ServeHTTP(w http.ResponseWriter, request *http.Request) {
 	// The deferred call also runs when the reverse proxy aborts an answer by
 	// panicking, as net/http wants it.
 	defer func() {
+		owed.settle(writer)
 		p.server.tunnels.Add(-tunnels)
 		p.server.metrics.requestSeconds.Observe(time.Since(started).Seconds())
 	}()
@@ -42,9 +43,10 @@ func (p *portHandler) ServeHTTP(w http.ResponseWriter, request *http.Request) {
 		writer.WriteHeader(statusClientGone)
 		return
 	}
+	admitted := true
 	if rules == nil {
 		p.server.metrics.noRules.Inc()
-	} else if !p.admit(writer, request, rules) {
+	} else if owed, admitted = p.admit(writer, request, rules); !admitted {
 		return
 	}
 	p.forward.ServeHTTP(writer, request)
@@ -79,9 +81,11 @@ func unservable(request *http.Request) (answer, bool) {
 	return problemAnswer(refused), false
 }
 
-// admit reports whether a request may pass, and has answered it if not.
-func (p *portHandler) admit(writer *answerWriter, request *http.Request, rules *Rules) bool {
+// admit reports whether a request may pass, and has answered it if not. One that may
+// has waited for its turn, and owes a settlement once it is answered.
+func (p *portHandler) admit(writer *answerWriter, request *http.Request, rules *inForce) (settlement, bool) {
 	found, err := rules.Matcher.Match(&requestView{request: request, appPort: p.appPort})
+	p.server.metrics.countShadowDenied(found.ShadowDenied)
 	switch {
 	case err != nil:
 		// The only error that there is: match.ErrBadPath.
@@ -89,31 +93,31 @@ func (p *portHandler) admit(writer *answerWriter, request *http.Request, rules *
 			Title: "Malformed path", Status: http.StatusBadRequest,
 			Detail: "The path has an escape that is not % and two hex digits, a NUL, or so odd a spelling that it cannot be told what it means. A limit here depends on the path.",
 		}))
-		return false
+		return settlement{}, false
 	case found.Denied != nil:
 		policy, rule := found.Denied.Policy, found.Denied.Rule
-		p.server.metrics.decisions.WithLabelValues(policyLabel(policy.Kind, policy.Name), rule.Name, outcomeDenied).Inc()
+		p.server.metrics.countOutcome(policy.Kind, policy.Name, rule.Name, outcomeDenied)
 		writeAnswer(writer, refuseMissing(found.Denied, isGRPC(request.Header)))
-		return false
+		return settlement{}, false
 	case len(found.Hits) == 0:
-		return true
+		return settlement{}, true
 	}
 	return p.decide(writer, request, rules, found.Hits)
 }
 
 // decide has the limits of the rules that a request meets decided.
-func (p *portHandler) decide(writer *answerWriter, request *http.Request, rules *Rules, hits []match.Hit) bool {
-	checks := checksFor(rules, hits)
-	if len(checks) == 0 {
-		return true
-	}
+func (p *portHandler) decide(writer *answerWriter, request *http.Request, rules *inForce, hits []match.Hit) (settlement, bool) {
 	started := time.Now()
+	checks := checksFor(rules, hits, started)
+	if len(checks) == 0 {
+		return settlement{}, true
+	}
 	decision, err := p.server.decider.Decide(request.Context(), rules.Namespace, checks)
 	p.server.metrics.decisionSeconds.Observe(time.Since(started).Seconds())
 	if err != nil {
 		if request.Context().Err() != nil {
 			writer.WriteHeader(statusClientGone)
-			return false
+			return settlement{}, false
 		}
 		p.server.logger.Warn("Deciding about a request failed", "error", err)
 		p.server.metrics.StoreError("undecided")
@@ -123,6 +127,12 @@ func (p *portHandler) decide(writer *answerWriter, request *http.Request, rules 
 	writer.fields = newLimitFields(&decision, responseOf(hits))
 	if !decision.Allowed {
 		writeAnswer(writer, refuse(&decision, isGRPC(request.Header)))
+		return settlement{}, false
 	}
-	return decision.Allowed
+	if !p.server.waitForTurn(request.Context(), decision.Delay) {
+		decision.Receipt.Cancel()
+		writer.WriteHeader(statusClientGone)
+		return settlement{}, false
+	}
+	return settlement{receipt: decision.Receipt, hits: hits}, true
 }

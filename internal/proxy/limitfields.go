@@ -15,7 +15,7 @@ import (
 // limitFields are the header fields of an answer that tell about limits.
 type limitFields struct {
 	families []ruleset.HeaderFamily
-	// limits are those that were counted, the speaking one first.
+	// limits are those that are told of, the speaking one first.
 	limits []limiter.LimitState
 	// refused says that the answer is a refusal.
 	refused bool
@@ -26,7 +26,7 @@ type limitFields struct {
 // newLimitFields chooses what to tell about a decision. The policy of the
 // speaking limit says which fields. It is nil if nothing is to be told.
 func newLimitFields(decision *limiter.Decision, responses func(kind, policy string) *ruleset.Response) *limitFields {
-	counted := countedLimits(decision.Limits)
+	counted := toldLimits(decision.Limits)
 	fields := &limitFields{limits: counted, refused: !decision.Allowed, retryAfter: retryAfterSeconds(decision)}
 	if len(counted) > 0 {
 		response := responses(counted[0].Kind, counted[0].Policy)
@@ -40,16 +40,16 @@ func newLimitFields(decision *limiter.Decision, responses func(kind, policy stri
 	return fields
 }
 
-// countedLimits leaves out the limits that nobody counted: their numbers mean
-// nothing.
-func countedLimits(limits []limiter.LimitState) []limiter.LimitState {
-	uncounted := func(state limiter.LimitState) bool {
-		return state.Source == limiter.StoreAllowed || state.Source == limiter.StoreDenied
+// toldLimits leaves out the limits that nobody counted, whose numbers mean nothing,
+// and shadows, which are none of the client's business.
+func toldLimits(limits []limiter.LimitState) []limiter.LimitState {
+	untold := func(state limiter.LimitState) bool {
+		return state.Shadow || state.Source == limiter.StoreAllowed || state.Source == limiter.StoreDenied
 	}
-	if !slices.ContainsFunc(limits, uncounted) {
+	if !slices.ContainsFunc(limits, untold) {
 		return limits
 	}
-	return slices.DeleteFunc(slices.Clone(limits), uncounted)
+	return slices.DeleteFunc(slices.Clone(limits), untold)
 }
 
 // addTo adds the fields to an answer's header, beside the app's own.

@@ -64,6 +64,16 @@ func TestLimitFields(t *testing.T) {
 				"RateLimit-Limit": {"20, 5;w=1, 10;w=60"}, "RateLimit-Remaining": {"3"}, "RateLimit-Reset": {"42"},
 			},
 		},
+		"requests at once have no window": {
+			response: ruleset.Response{Headers: []ruleset.HeaderFamily{ruleset.HeadersRateLimit, ruleset.HeadersDraft03}},
+			decision: limiter.Decision{Allowed: true, Limits: []limiter.LimitState{with(minuteState(), func(s *limiter.LimitState) {
+				s.Window, s.Identity = 0, ""
+			})}},
+			want: http.Header{
+				"RateLimit": {`"web/all/minute";r=3;t=6`}, "RateLimit-Policy": {`"web/all/minute";q=10;qu="concurrent-requests"`},
+				"RateLimit-Limit": {"10, 10"}, "RateLimit-Remaining": {"3"}, "RateLimit-Reset": {"42"},
+			},
+		},
 		"no window below a second, no t when full": {
 			response: ruleset.Response{Headers: []ruleset.HeaderFamily{ruleset.HeadersRateLimit}},
 			decision: limiter.Decision{Allowed: true, Limits: []limiter.LimitState{with(minuteState(), func(s *limiter.LimitState) {

@@ -14,6 +14,7 @@ import (
 const (
 	outcomeAllowed      = "allowed"
 	outcomeDenied       = "denied"
+	outcomeShadowDenied = "shadow_denied"
 	outcomeLocalAllowed = "local_allowed"
 	outcomeLocalDenied  = "local_denied"
 	outcomeStoreAllowed = "store_allowed"
@@ -33,6 +34,7 @@ type Metrics struct {
 	breakerOpen     prometheus.Gauge
 	rulesetInfo     *prometheus.GaugeVec
 	noRules         prometheus.Counter
+	nearLimit       *prometheus.CounterVec
 }
 
 // NewMetrics makes a fresh set of metrics.
@@ -63,7 +65,10 @@ func NewMetrics() *Metrics {
 			Name: "penstock_no_rules_total", Help: "Requests served without any rule set, because none had come in time.",
 		}),
 	}
-	m.Registry.MustRegister(m.decisions, m.decisionSeconds, m.requestSeconds, m.storeErrors, m.breakerOpen, m.rulesetInfo, m.noRules,
+	m.nearLimit = prometheus.NewCounterVec(prometheus.CounterOpts{
+		Name: "penstock_near_limit_total", Help: "Requests that the store admitted, and that left less than a tenth of a limit.",
+	}, []string{"policy", "rule"})
+	m.Registry.MustRegister(m.nearLimit, m.decisions, m.decisionSeconds, m.requestSeconds, m.storeErrors, m.breakerOpen, m.rulesetInfo, m.noRules,
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	return m
 }
@@ -77,6 +82,14 @@ func (m *Metrics) SetBreakerOpen(open bool) {
 	if open {
 		m.breakerOpen.Set(1)
 	}
+}
+
+// WatchCorrectionsLost adds how many late charges and give-backs never reached the
+// store. The number must not fall.
+func (m *Metrics) WatchCorrectionsLost(lost func() int64) error {
+	return m.Registry.Register(prometheus.NewCounterFunc(prometheus.CounterOpts{
+		Name: "penstock_corrections_lost_total", Help: "Late charges and give-backs that never reached the store, so that it counts too little or too much until they would have worn off.",
+	}, func() float64 { return float64(lost()) }))
 }
 
 func (m *Metrics) rulesSet(revision string) {

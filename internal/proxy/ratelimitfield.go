@@ -53,6 +53,9 @@ func (f *limitFields) addRateLimit(header http.Header) {
 func appendPolicy(field, name []byte, state *limiter.LimitState) []byte {
 	field = append(field, name...)
 	field = appendInteger(append(field, ";q="...), state.Requests)
+	if hasNoWindow(state) {
+		field = append(field, `;qu="concurrent-requests"`...)
+	}
 	if state.Window >= time.Second {
 		field = appendInteger(append(field, ";w="...), wholeSeconds(state.Window))
 	}

@@ -56,7 +56,7 @@ func refuseUncounted(decision *limiter.Decision, retryAfter int64, isGRPC bool) 
 	}
 	var names []string
 	for i := range decision.Limits {
-		if !decision.Limits[i].Allowed {
+		if !decision.Limits[i].Allowed && !decision.Limits[i].Shadow {
 			names = append(names, limitName(&decision.Limits[i]))
 		}
 	}
@@ -90,12 +90,13 @@ func setRetryAfter(header http.Header, seconds int64) {
 	}
 }
 
-// violatedLimits are the counted limits that refuse, the speaking one first.
+// violatedLimits are the counted limits that refuse, the speaking one first. A
+// shadow refuses nothing.
 func violatedLimits(limits []limiter.LimitState) []*limiter.LimitState {
 	var violated []*limiter.LimitState
 	for i := range limits {
 		state := &limits[i]
-		if !state.Allowed && state.Source != limiter.StoreDenied {
+		if !state.Allowed && !state.Shadow && state.Source != limiter.StoreDenied {
 			violated = append(violated, state)
 		}
 	}
@@ -116,12 +117,19 @@ func quotaDetail(state *limiter.LimitState, never bool, retryAfter int64) string
 		return fmt.Sprintf("This request counts as more than limit %q ever holds (%d). Trying again will not help.",
 			limitName(state), state.Burst)
 	}
+	if hasNoWindow(state) {
+		return fmt.Sprintf("Limit %q allows %s at once, and all are being answered. Try again in %s.",
+			limitName(state), amount(state.Requests, "request"), amount(retryAfter, "second"))
+	}
 	allowed := amount(state.Requests, "request") + " per " + periodText(state)
 	if state.Burst != state.Requests {
 		allowed += fmt.Sprintf(", at most %d at once", state.Burst)
 	}
 	return fmt.Sprintf("Limit %q allows %s, and that is used up. Try again in %s.", limitName(state), allowed, amount(retryAfter, "second"))
 }
+
+// hasNoWindow says that a limit counts requests at once.
+func hasNoWindow(state *limiter.LimitState) bool { return state.Window == 0 && state.Calendar == nil }
 
 func amount(n int64, unit string) string {
 	if n == 1 {

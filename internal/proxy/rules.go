@@ -40,12 +40,19 @@ func (r *Rules) livePods(kind, name string) int64 {
 // rulesGate holds the rules in force, and requests back until there are some or
 // the wait for them is over.
 type rulesGate struct {
-	current atomic.Pointer[Rules]
+	current atomic.Pointer[inForce]
+	setting sync.Mutex
 	// confirmed is when the rules in force were last known to be the newest, in
 	// Unix nanoseconds; 0 before the first.
 	confirmed atomic.Int64
 	opened    chan struct{}
 	open      func()
+}
+
+// inForce are rules with what became of those before them.
+type inForce struct {
+	*Rules
+	lowered lowered
 }
 
 func newRulesGate() *rulesGate {
@@ -55,7 +62,13 @@ func newRulesGate() *rulesGate {
 }
 
 func (g *rulesGate) set(rules *Rules) {
-	g.current.Store(rules)
+	g.setting.Lock()
+	defer g.setting.Unlock()
+	next := &inForce{Rules: rules}
+	if before := g.current.Load(); before != nil {
+		next.lowered = before.lowered.after(before.Rules, rules, time.Now())
+	}
+	g.current.Store(next)
 	g.confirm()
 	g.open()
 }
@@ -74,7 +87,7 @@ func (g *rulesGate) isOpen() bool {
 
 // await returns the rules in force, or nil if none came in time. It gives an
 // error if the request ended first.
-func (g *rulesGate) await(ctx context.Context) (*Rules, error) {
+func (g *rulesGate) await(ctx context.Context) (*inForce, error) {
 	if rules := g.current.Load(); rules != nil {
 		return rules, nil
 	}

@@ -58,6 +58,7 @@ func (s *Server) Run(ctx context.Context) error {
 
 // shutdown completes the answers under way, then ends WebSockets, then the rest.
 func (s *Server) shutdown(ctx context.Context, endRequests func()) {
+	s.beginDrain()
 	bounded, cancel := context.WithTimeout(ctx, s.options.ShutdownTimeout)
 	defer cancel()
 	var group sync.WaitGroup

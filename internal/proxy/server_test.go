@@ -19,6 +19,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/penstock-dev/penstock/internal/limiter"
 	"github.com/penstock-dev/penstock/internal/ruleset"
@@ -48,7 +49,7 @@ func TestChecksAreComplete(t *testing.T) {
 		Kind: "RateLimitPolicy", Policy: "web", Rule: "all", Limit: &policy.Rules[0].Limits[0], Identity: got[0].Identity, Cost: 1,
 		OnStoreFailure: ruleset.FailLocal, LoosenessMilli: 1500, LivePods: 3,
 	}}
-	if diff := cmp.Diff(want, got); diff != "" {
+	if diff := cmp.Diff(want, got, cmpopts.IgnoreUnexported(limiter.Check{})); diff != "" {
 		t.Errorf("checks (-want +got):\n%s", diff)
 	}
 }
@@ -217,6 +218,7 @@ func TestMetricsNameNoClient(t *testing.T) {
 	send(t, http.MethodGet, f.url+"/secret-path", http.Header{"X-Api-Key": {"secret-key"}}, nil)
 	for name, want := range map[string]string{
 		`penstock_decisions_total{outcome="allowed",policy="web",rule="all"}`: "1",
+		`penstock_near_limit_total{policy="web",rule="all"}`:                  "",
 		`penstock_ruleset_info{revision="b3f1c0a9d2e4"}`:                      "1",
 		"penstock_decision_seconds_count":                                     "1", "penstock_request_seconds_count": "1", "penstock_breaker_open": "0", "penstock_no_rules_total": "0",
 	} {

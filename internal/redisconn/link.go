@@ -114,7 +114,7 @@ func onceConnected(options *redis.Options, socket net.Conn) *redis.Options {
 		if used.Swap(true) {
 			return nil, errOneConnection
 		}
-		return socket, nil
+		return &lastLook{Conn: socket}, nil
 	}
 	own.MaxRetries, own.DialerRetries = -1, 1
 	own.ContextTimeoutEnabled, own.ReadTimeout, own.WriteTimeout = true, -1, -1

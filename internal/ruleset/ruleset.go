@@ -68,6 +68,13 @@ type Rule struct {
 	// Key are the parts of the identity; none means one count for all requests.
 	Key    []KeyPart `json:"key,omitempty"`
 	Limits []Limit   `json:"limits"`
+	// Cost is how much a request counts; nil counts 1.
+	Cost *Cost `json:"cost,omitempty"`
+	// Shadow makes the rule count and never refuse.
+	Shadow bool `json:"shadow,omitempty"`
+	// Leased lets pods be charged in advance for a part of what remains, and spend it
+	// without asking the store.
+	Leased bool `json:"leased,omitempty"`
 	// OnStoreFailure decides while the store gives no verdict.
 	OnStoreFailure OnStoreFailure `json:"onStoreFailure"`
 	// LoosenessMilli is how much of its share a pod allows with Local, in
@@ -160,9 +167,10 @@ const (
 type Limit struct {
 	Name      string    `json:"name"`
 	Algorithm Algorithm `json:"algorithm"`
-	// Requests are admitted in each window.
+	// Requests are admitted in each window, or at once with Concurrency.
 	Requests int64 `json:"requests"`
-	// WindowMicros is the window's length in microseconds, 0 with Calendar.
+	// WindowMicros is the window's length in microseconds, 0 with Calendar and
+	// with Concurrency.
 	WindowMicros int64 `json:"windowMicros"`
 	// Calendar makes a FixedWindow a period of the calendar; nil has none.
 	Calendar *Calendar `json:"calendar,omitempty"`

@@ -108,6 +108,8 @@ var answerRules = []rule{
 
 const (
 	leased     = "LeakyBucket and Concurrency cannot be leased: set precision: Exact, or choose another algorithm for all limits of the rule"
+	corrected  = "what was leased cannot be corrected: set precision: Exact, or remove cost.countOn and cost.response"
+	notAfter   = "LeakyBucket and Concurrency cannot be charged after the answer: remove response, or give these limits a rule of their own"
 	givenBack  = "what LeakyBucket and Concurrency admitted cannot be given back: remove countOn, or choose another algorithm for all limits of the rule"
 	atOnce     = "[{name: limit, requests: 10, algorithm: Concurrency}]"
 	atOnceTier = "[{name: pro, when: e, limits: [{name: limit, requests: 10, algorithm: Concurrency}]}]"
@@ -145,6 +147,18 @@ var ruleRules = []rule{
 		refused:  change{"spec.rules[0].cost": "{countOn: {statusCodes: ['401']}}", "spec.rules[0].tiers": atOnceTier},
 	},
 	{
+		field:    "spec.rules[0].cost.response",
+		message:  notAfter,
+		accepted: change{"spec.rules[0].cost": "{response: {header: X-Cost}}"},
+		refused:  change{"spec.rules[0].cost": "{response: {header: X-Cost}}", "spec.rules[0].limits": atOnce},
+	},
+	{
+		field:    "spec.rules[0].cost.response",
+		message:  notAfter,
+		accepted: change{"spec.rules[0].cost": "{response: {header: X-Cost}}", "spec.rules[0].tiers": "[{name: pro, when: e, unlimited: {}}]"},
+		refused:  change{"spec.rules[0].cost": "{response: {header: X-Cost}}", "spec.rules[0].tiers": atOnceTier},
+	},
+	{
 		field:    "spec.rules[0].precision",
 		message:  leased,
 		accepted: change{"spec.rules[0].precision": "Exact", "spec.rules[0].limits": atOnce},
@@ -158,9 +172,15 @@ var ruleRules = []rule{
 	},
 	{
 		field:    "spec.rules[0].precision",
-		message:  "what was leased cannot be given back: set precision: Exact, or remove cost.countOn",
+		message:  corrected,
 		accepted: change{"spec.rules[0].precision": "Leased", "spec.rules[0].cost": "{request: {value: 2}}"},
 		refused:  change{"spec.rules[0].precision": "Leased", "spec.rules[0].cost": "{countOn: {statusCodes: ['401']}}"},
+	},
+	{
+		field:    "spec.rules[0].precision",
+		message:  corrected,
+		accepted: change{"spec.rules[0].precision": "Exact", "spec.rules[0].cost": "{response: {header: X-Cost}}"},
+		refused:  change{"spec.rules[0].precision": "Leased", "spec.rules[0].cost": "{response: {header: X-Cost}}"},
 	},
 	{
 		field:    "spec.rules[0].tiers[0].limits",

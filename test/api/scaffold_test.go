@@ -53,6 +53,10 @@ var scaffolds = map[string]change{
 	"spec.rules[0].tiers":                      {"spec.rules[0].tiers": `[{name: pro, when: "true", limits: [{name: limit, requests: 1, window: 1s}]}]`},
 	"spec.rules[0].cost": {"spec.rules[0].cost": `{request: {value: 1}, response: {header: X-Cost},
 		countOn: {statusCodes: ["401"]}}`},
+	"spec.rules[0].cost.request.value": {
+		"spec.rules[0].cost":   "{request: {value: 1}}",
+		"spec.rules[0].limits": "[{name: limit, requests: 2147483648, window: 1h}]",
+	},
 	"spec.rules[0].cost.request.header":     {"spec.rules[0].cost": "{request: {header: {name: X-Cost}}}"},
 	"spec.rules[0].cost.request.queryParam": {"spec.rules[0].cost": "{request: {queryParam: {name: q}}}"},
 	"spec.rules[0].cost.request.expression": {"spec.rules[0].cost": "{request: {expression: e}}"},

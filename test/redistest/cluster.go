@@ -49,6 +49,14 @@ func StartCluster(tb testing.TB) *Cluster {
 			if !strings.Contains(state, "cluster_state:ok") || !strings.Contains(state, "cluster_known_nodes:3") {
 				return errors.New(state)
 			}
+			// Announcements cross only to nodes that have shaken hands.
+			nodes, err := client.ClusterNodes(ctx).Result()
+			if err != nil {
+				return fmt.Errorf("ask a node for the others: %w", err)
+			}
+			if strings.Contains(nodes, "handshake") || strings.Contains(nodes, "disconnected") || strings.Contains(nodes, "noaddr") {
+				return errors.New(nodes)
+			}
 			return nil
 		})
 	}

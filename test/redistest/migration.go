@@ -66,13 +66,15 @@ func (m *Migration) End(tb testing.TB) {
 	for _, node := range m.cluster.Nodes {
 		client := node.Client(tb)
 		eventually(tb, "a node knows the slot's new owner", func(ctx context.Context) error {
-			found, err := client.ClusterSlots(ctx).Result()
+			found, err := client.ClusterShards(ctx).Result()
 			if err != nil {
 				return fmt.Errorf("ask a node for the slots: %w", err)
 			}
-			for _, slots := range found {
-				if slots.Start <= m.slot && m.slot <= slots.End && slots.Nodes[0].ID == m.targetID {
-					return nil
+			for _, shard := range found {
+				for _, slots := range shard.Slots {
+					if slots.Start <= int64(m.slot) && int64(m.slot) <= slots.End && shard.Nodes[0].ID == m.targetID {
+						return nil
+					}
 				}
 			}
 			return fmt.Errorf("slot %d is another's: %v", m.slot, found)

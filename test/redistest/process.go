@@ -34,15 +34,16 @@ type process struct {
 	log tail
 }
 
-// launch starts the program and returns once its output holds ready.
-func launch(path, dir, ready string, arguments ...string) (*process, error) {
+// launch starts the program, with variables added to its.variables, and returns
+// once its output holds ready.
+func launch(path, dir, ready string, variables []string, arguments ...string) (*process, error) {
 	reader, writer, err := os.Pipe()
 	if err != nil {
 		return nil, fmt.Errorf("make a pipe for redis-server's output: %w", err)
 	}
 	p := &process{exited: make(chan struct{}), drained: make(chan struct{})}
 	started := make(chan error)
-	go p.run(started, path, dir, arguments, writer)
+	go p.run(started, path, dir, variables, arguments, writer)
 	if err := <-started; err != nil {
 		return nil, errors.Join(fmt.Errorf("start %s: %w", path, err), reader.Close())
 	}
@@ -67,12 +68,13 @@ func launch(path, dir, ready string, arguments ...string) (*process, error) {
 
 // run keeps one thread for the life of the process: the kernel ends the process
 // when the thread that started it ends, which is how it dies with the tests.
-func (p *process) run(started chan<- error, path, dir string, arguments []string, output *os.File) {
+func (p *process) run(started chan<- error, path, dir string, variables, arguments []string, output *os.File) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 	command := exec.Command(path, arguments...)
 	command.Dir, command.Stdout, command.Stderr = dir, output, output
 	command.SysProcAttr = dieWithParent()
+	command.Env = append(os.Environ(), variables...)
 	err := command.Start()
 	_ = output.Close()
 	p.handle = command.Process

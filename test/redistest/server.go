@@ -65,6 +65,11 @@ func WithSocket() Option {
 	return func(s *Server) { s.hasSocket = true }
 }
 
+// WithEnvironment adds variables to the process's environment, each as NAME=value.
+func WithEnvironment(variables ...string) Option {
+	return func(s *Server) { s.variables = append(s.variables, variables...) }
+}
+
 // Server is one redis-server.
 type Server struct {
 	tb        testing.TB
@@ -74,6 +79,7 @@ type Server struct {
 	lines     []string
 	ready     string
 	arguments []string
+	variables []string
 	authority *authority
 	password  string
 	hasSocket bool
@@ -126,7 +132,7 @@ func (s *Server) start() error {
 	if err := os.WriteFile(path, []byte(s.config()), 0o600); err != nil {
 		return fmt.Errorf("write redis.conf: %w", err)
 	}
-	started, err := launch(program(s.tb), s.dir, s.ready, append([]string{path}, s.arguments...)...)
+	started, err := launch(program(s.tb), s.dir, s.ready, s.variables, append([]string{path}, s.arguments...)...)
 	if err != nil {
 		return err
 	}

@@ -1,0 +1,92 @@
+// Copyright The Penstock Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package match
+
+import (
+	"net/url"
+	"strings"
+
+	"github.com/penstock-dev/penstock/internal/ruleset"
+)
+
+// defaultCost is that of a request which names none that can be read.
+const defaultCost = 1
+
+// costOf is how much a request counts as. What it says itself is at least 1: nobody
+// can make a request free. Which of several values the app takes cannot be known, so
+// the largest counts.
+func costOf(cost *ruleset.Cost, view View) int64 {
+	if cost == nil {
+		return defaultCost
+	}
+	request := &cost.Request
+	most := int64(defaultCost)
+	switch request.Source {
+	case ruleset.CostHeader:
+		for _, value := range view.Header(request.Name) {
+			if said, ok := WholeNumber(value, request.Max); ok {
+				most = max(most, said)
+			}
+		}
+	case ruleset.CostQueryParam:
+		forParameter(view.Target(), request.Name, func(value string) {
+			if said, ok := WholeNumber(value, request.Max); ok {
+				most = max(most, said)
+			}
+		})
+	default:
+		return request.Value
+	}
+	return min(most, request.Max)
+}
+
+// WholeNumber reads digits as a number, cut to most: more digits than fit are still
+// a number. It reports false for anything else, such as a sign or a fraction.
+func WholeNumber(text string, most int64) (number int64, ok bool) {
+	text = strings.Trim(text, " \t")
+	for _, c := range []byte(text) {
+		if c < '0' || c > '9' {
+			return 0, false
+		}
+		number = min(number*10+int64(c-'0'), most)
+	}
+	return number, text != ""
+}
+
+// forParameter calls found with every value of a query parameter, to apps that part
+// parameters at "&" and to those that part them at ";" too.
+func forParameter(target, name string, found func(value string)) {
+	_, query, _ := strings.Cut(target, "?")
+	for query != "" {
+		var wide string
+		wide, query, _ = strings.Cut(query, "&")
+		callFor(wide, name, found)
+		for strings.Contains(wide, ";") {
+			var narrow string
+			narrow, wide, _ = strings.Cut(wide, ";")
+			callFor(narrow, name, found)
+		}
+		callFor(wide, name, found)
+	}
+}
+
+// callFor calls found with the value of a "name=value" of this name. Escapes that are
+// malformed are left as they are.
+func callFor(parameter, name string, found func(value string)) {
+	spelled, value, _ := strings.Cut(parameter, "=")
+	if unescape(spelled) == name {
+		found(unescape(value))
+	}
+}
+
+func unescape(text string) string {
+	if !strings.ContainsAny(text, "%+") {
+		return text
+	}
+	decoded, err := url.QueryUnescape(text)
+	if err != nil {
+		return text
+	}
+	return decoded
+}
