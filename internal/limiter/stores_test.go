@@ -44,7 +44,7 @@ func settingsOf(t *testing.T, kind string) redisconn.Settings {
 		certificate, key := server.ClientCertificate(t, "app")
 		settings.TLS = &redisconn.TLS{CA: server.CA(), ServerName: server.ServerName(), Certificate: certificate, Key: key}
 	case "ACL":
-		// What docs/operating.md asks to grant, and no more.
+		// What docs/operating.md says that counting takes, and no more.
 		server = redistest.Start(t, redistest.WithUsers("app on >secret resetchannels ~penstock:n:* "+countingRights))
 		settings.Username, settings.Password = "app", "secret"
 	case "unix socket":
@@ -167,6 +167,5 @@ func compareOn(t *testing.T, limiter clocked, kind string, algorithm ruleset.Alg
 	return fmt.Sprintf("%-18s  %-20s  %5d traces  %6d decisions  %d mismatches", kind, algorithm, total.traces, total.decisions, mismatches)
 }
 
-// countingRights are what the limiter needs to count: docs/operating.md asks for the
-// same.
+// countingRights are what it takes to count: docs/operating.md says the same.
 const countingRights = "-@all +time +evalsha +eval +mget +get +set +del +pexpire +lindex +llen +ltrim +rpush +lrem +zadd +zcount +zrem +zrangebyscore +zremrangebyscore +ping +select +client|setname +hello"
