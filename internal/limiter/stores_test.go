@@ -168,4 +168,4 @@ func compareOn(t *testing.T, limiter clocked, kind string, algorithm ruleset.Alg
 }
 
 // countingRights are what it takes to count: docs/operating.md says the same.
-const countingRights = "-@all +time +evalsha +eval +mget +get +set +del +pexpire +lindex +llen +ltrim +rpush +lrem +zadd +zcount +zrem +zrangebyscore +zremrangebyscore +ping +select +client|setname +hello"
+const countingRights = "-@all +time +evalsha +eval +mget +get +psetex +del +pexpire +lindex +llen +ltrim +rpush +lrem +zadd +zcount +zrem +zrangebyscore +zremrangebyscore +ping +select +client|setname +hello"
