@@ -54,14 +54,11 @@ test: controlplane redis-server ## Run every test but the real-cluster ones.
 	go -C hack/bench test ./...
 	go run ./hack/testrun $(TEST_PACKAGES)
 
-# What go test -v says besides what tests print.
-GO_TEST_NOISE := ^=== |^ *--- PASS|\[rapid\] (OK|draw)
-
 .PHONY: test-limiter
 test-limiter: redis-server ## Compare every algorithm on every kind of store with exact models, and histories of many processes.
-	go test -count=1 -v -timeout 50m -run '^TestStoresAgreeWithTheModel$$' ./internal/limiter \
-		-rapid.checks=1300 -limiter.steps=26 | grep -vE '$(GO_TEST_NOISE)'
-	go test -count=1 -v -timeout 30m ./test/history -history.decisions=50000 | grep -vE '$(GO_TEST_NOISE)'
+	go test -C internal/limiter -count=1 -timeout=50m -parallel=10 -run='^TestStoresAgreeWithTheModel$$' \
+		-rapid.checks=1300 -limiter.steps=26 -limiter.decisions=50000
+	go test -C test/history -count=1 -timeout=30m -history.decisions=50000 -history.leased=75s
 
 .PHONY: e2e
 e2e: ## Run the tests on a real cluster: the local one, or E2E_KUBECONFIG with E2E_IMAGES.

@@ -17,5 +17,5 @@ full = full + ARGV[1]
 if full - now > tonumber(ARGV[2]) then
   return 0
 end
-redis.call('SET', KEYS[1], string.format('%.0f', full), 'PX', math.ceil((full - now) / 1000) + 1000)
+redis.call('SET', KEYS[1], string.format('%d', full), 'PX', math.ceil((full - now) / 1000) + 1000)
 return 1

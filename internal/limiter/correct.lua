@@ -38,7 +38,7 @@ end
 
 -- lifetime is how long a key lives that is in use for some microseconds more.
 local function lifetime(unused)
-  return format('%.0f', ceil(unused / 1000) + MARGIN)
+  return format('%d', ceil(unused / 1000) + MARGIN)
 end
 
 local correct = {}
@@ -73,8 +73,8 @@ function correct.bucket(name, kind, charged, plan)
         last, last_rest = last + 1, last_rest - unit
       end
       if full == last and rest == last_rest then
-        local state = format(unit <= 1000 and '%.0f%03.0f' or '%.0f.%.0f', slot, slot_rest)
-        return done(pcall('SET', name, state, 'PX', lifetime(max(0, slot - now) + 1))) and 1 or 0
+        local state = format(unit <= 1000 and '%d%03d' or '%d.%d', slot, slot_rest)
+        return done(pcall('PSETEX', name, lifetime(max(0, slot - now) + 1), state)) and 1 or 0
       end
       return 1
     end
@@ -110,8 +110,8 @@ function correct.bucket(name, kind, charged, plan)
       end
     end
   end
-  local state = format(unit <= 1000 and '%.0f%03.0f' or '%.0f.%.0f', now + debt, rest)
-  return done(pcall('SET', name, state, 'PX', lifetime(debt + 1))) and 1 or 0
+  local state = format(unit <= 1000 and '%d%03d' or '%d.%d', now + debt, rest)
+  return done(pcall('PSETEX', name, lifetime(debt + 1), state)) and 1 or 0
 end
 
 correct.queue = correct.bucket
@@ -160,7 +160,7 @@ function correct.window(name, kind, charged, plan)
   if count == 0 then
     return done(pcall('DEL', name)) and 1 or 0
   end
-  return done(pcall('SET', name, format('%.0f%010.0f', current, count), 'PX', lifetime(left))) and 1 or 0
+  return done(pcall('PSETEX', name, lifetime(left), format('%d%010d', current, count))) and 1 or 0
 end
 
 correct.calendar = correct.window
@@ -197,14 +197,14 @@ function correct.counter(name, kind, charged, plan)
   if before == 0 and count == 0 then
     return done(pcall('DEL', name)) and 1 or 0
   end
-  local state = format('%.0f:%.0f:%.0f', current, before, count)
-  return done(pcall('SET', name, state, 'PX', lifetime(2 * length - elapsed))) and 1 or 0
+  local state = format('%d:%d:%d', current, before, count)
+  return done(pcall('PSETEX', name, lifetime(2 * length - elapsed), state)) and 1 or 0
 end
 
 function correct.log(name, kind, charged, plan)
   local cost, requests, length = plan[3], plan[4], plan[5]
   if kind == 'back' then
-    return done(pcall('LREM', name, format('-%.0f', cost), format('%.0f', charged))) and 1 or 0
+    return done(pcall('LREM', name, format('-%d', cost), format('%d', charged))) and 1 or 0
   end
   local size = pcall('LLEN', name)
   if not done(size) then
@@ -233,7 +233,7 @@ function correct.log(name, kind, charged, plan)
     end
   end
   local most = plan[2] % 8 >= 4 and 2 * requests or requests
-  local entry, entries = format('%.0f', newest), {}
+  local entry, entries = format('%d', newest), {}
   for j = 1, min(cost, most - size + low) do
     entries[j] = entry
   end
@@ -247,10 +247,10 @@ end
 
 function correct.places(name, kind, charged, plan)
   local cost, lease, holder = plan[3], plan[5], plan[6]
-  local latest = format('%.0f', now + lease)
+  local latest = format('%d', now + lease)
   local names, scored = {}, {}
   for j = 1, cost do
-    local member = j == 1 and holder or holder .. format(':%.0f', j)
+    local member = j == 1 and holder or holder .. format(':%d', j)
     names[j], scored[2 * j - 1], scored[2 * j] = member, latest, member
   end
   if kind == 'back' then

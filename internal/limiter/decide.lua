@@ -88,6 +88,11 @@ local call, pcall, tonumber = redis.call, redis.pcall, tonumber
 local match, format = string.match, string.format
 local ceil, floor, min, max = math.ceil, math.floor, math.min, math.max
 
+-- %d writes integers several times as fast as %.0f does, where a long has 64 bits.
+if format('%d', EXACT - 1) ~= '9007199254740991' then
+  return redis.error_reply('ERR this Redis counts in 32 bits: use a 64-bit one')
+end
+
 local time = call('TIME')
 local now = tonumber(time[1]) * 1000000 + tonumber(time[2])
 
@@ -137,7 +142,7 @@ while key < #KEYS do
         if algorithm == 'log' then
           stored = pcall('LLEN', name)
         elseif algorithm == 'places' then
-          stored = pcall('ZCOUNT', name, format('(%.0f', now), '+inf')
+          stored = pcall('ZCOUNT', name, format('(%d', now), '+inf')
         else
           -- MGET shows nothing where there is something else than text.
           stored = texts[i] or pcall('GET', name)
@@ -186,7 +191,7 @@ while key < #KEYS do
               -- The clock stepped back, or the burst was lowered.
               debt, rest = most, most_rest
               if stepped or flags % 4 >= 2 then
-                cut = format(unit <= 1000 and '%.0f%03.0f' or '%.0f.%.0f', now + debt, rest)
+                cut = format(unit <= 1000 and '%d%03d' or '%d.%d', now + debt, rest)
                 unused = debt + 1
               end
             end
@@ -215,7 +220,7 @@ while key < #KEYS do
           end
         end
         if admits and (cost > 0 or cost_rest > 0) then
-          charges[i] = format(unit <= 1000 and '%.0f%03.0f' or '%.0f.%.0f', now + after, after_rest)
+          charges[i] = format(unit <= 1000 and '%d%03d' or '%d.%d', now + after, after_rest)
           unused = after + 1
         end
 
@@ -255,7 +260,7 @@ while key < #KEYS do
           end
           if number > current and not outside then
             -- The clock stepped back; what was counted holds for this window.
-            cut, unused = format('%.0f%010.0f', current, count), left
+            cut, unused = format('%d%010d', current, count), left
           end
         end
         admits = count + cost <= requests
@@ -264,7 +269,7 @@ while key < #KEYS do
           advance = min(floor((requests - count - cost) / plan[#plan]), MOST_LEASED)
         end
         if admits and cost > 0 then
-          charges[i] = format('%.0f%010.0f', current, count + cost + (advance >= 2 and advance or 0))
+          charges[i] = format('%d%010d', current, count + cost + (advance >= 2 and advance or 0))
           unused = left
         end
 
@@ -289,7 +294,7 @@ while key < #KEYS do
           before, count = min(before, most), min(count, most)
           if number > current then
             -- The clock stepped back; what was counted holds for this window.
-            cut, unused = format('%.0f:%.0f:%.0f', current, before, count), 2 * length - elapsed
+            cut, unused = format('%d:%d:%d', current, before, count), 2 * length - elapsed
           end
         end
         local past = (elapsed - elapsed % step) / step
@@ -300,7 +305,7 @@ while key < #KEYS do
           advance = min(floor(left / plan[8]), MOST_LEASED)
         end
         if admits and cost > 0 then
-          charges[i] = format('%.0f:%.0f:%.0f', current, before, count + cost + (advance >= 2 and advance or 0))
+          charges[i] = format('%d:%d:%d', current, before, count + cost + (advance >= 2 and advance or 0))
           unused = 2 * length - elapsed
         end
 
@@ -402,7 +407,7 @@ while key < #KEYS do
         end
         admits = cost <= requests - count
         first, second = count, 0
-        local latest = format('%.0f', now + lease)
+        local latest = format('%d', now + lease)
         if admits and cost > 0 then
           local joining = {count + cost}
           for j = 2, joined and #joined or 1 do
@@ -410,7 +415,7 @@ while key < #KEYS do
           end
           for j = 1, cost do
             local last = #joining
-            joining[last + 1], joining[last + 2] = latest, j == 1 and holder or holder .. format(':%.0f', j)
+            joining[last + 1], joining[last + 2] = latest, j == 1 and holder or holder .. format(':%d', j)
           end
           charges[i], unused = joining, lease
         elseif not admits and not longest and not joined then
@@ -430,13 +435,13 @@ while key < #KEYS do
 
       if longest then
         -- A corrupt counter clears by itself: it gets an expiry if it has none.
-        pcall('PEXPIRE', name, format('%.0f', ceil(longest / 1000) + MARGIN), 'LT')
+        pcall('PEXPIRE', name, format('%d', ceil(longest / 1000) + MARGIN), 'LT')
       end
       if longest or outside then
         charges[i], cut = nil, nil
       end
       if unused then
-        lives[i], cuts[i] = format('%.0f', ceil(unused / 1000) + MARGIN), cut
+        lives[i], cuts[i] = format('%d', ceil(unused / 1000) + MARGIN), cut
       end
       if flags % 2 < 1 then
         admitted = admitted and admits and not longest and not outside
@@ -474,9 +479,9 @@ end
 
 for name, state in pairs(states) do
   if type(state) == 'string' then
-    call('SET', name, state, 'PX', lifetimes[name])
+    call('PSETEX', name, lifetimes[name], state)
   elseif type(state[2]) == 'string' then
-    call('ZREMRANGEBYSCORE', name, '-inf', format('%.0f', now))
+    call('ZREMRANGEBYSCORE', name, '-inf', format('%d', now))
     for j = 2, #state, 2000 do
       call('ZADD', name, unpack(state, j, min(j + 1999, #state)))
     end
@@ -488,7 +493,7 @@ for name, state in pairs(states) do
     elseif low > 0 or kept < total then
       call('LTRIM', name, low, kept - 1)
     end
-    local entry = format('%.0f', now)
+    local entry = format('%d', now)
     if added == 1 then
       call('RPUSH', name, entry)
     else

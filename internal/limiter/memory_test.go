@@ -14,8 +14,6 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
-
-	"github.com/penstock-dev/penstock/internal/ruleset"
 )
 
 // kept is how many counters a memory keeps, and how much they weigh.
@@ -188,86 +186,6 @@ func TestLogsShrink(t *testing.T) {
 	}
 }
 
-// TestMemoryForgetsWhatIsUnused has a new client in every millisecond, whose limit is
-// unused a millisecond or a second later.
-func TestMemoryForgetsWhatIsUnused(t *testing.T) {
-	t.Parallel()
-	now := time.UnixMicro(present)
-	limiter := NewMemory(func() time.Time { return now }, 0)
-	for i := range 30_000 {
-		window := []time.Duration{time.Millisecond, time.Second}[i%2]
-		decide(t, limiter, tokenBucketOf(fmt.Sprint(i), 1, 1, window))
-		now = now.Add(time.Millisecond)
-	}
-	// Each waits for half as long again at most.
-	if counters, _ := kept(limiter); counters < 500 || counters > 800 {
-		t.Errorf("%d counters are kept, of which 500 are in use", counters)
-	}
-	if limiter.Forgotten() != 0 {
-		t.Errorf("%d counters in use were forgotten, want none", limiter.Forgotten())
-	}
-	now = now.Add(24 * time.Hour)
-	for i := range 4000 {
-		decide(t, limiter, tokenBucketOf(fmt.Sprint("later", i), 1, 1, 24*time.Hour))
-	}
-	if counters, _ := kept(limiter); counters != 4000 {
-		t.Errorf("%d counters are kept, want those of the last 4000 decisions", counters)
-	}
-	requireSoundShards(t, limiter)
-}
-
-// TestUnusedCountersMakeRoomFirst fills a memory with limits that are unused soon,
-// and others that never are.
-func TestUnusedCountersMakeRoomFirst(t *testing.T) {
-	t.Parallel()
-	now := time.UnixMicro(present)
-	limiter := NewMemory(func() time.Time { return now }, 200)
-	for i := range 100 {
-		decide(t, limiter, fixedWindowOf(fmt.Sprint("long", i), 1, ages))
-		decide(t, limiter, tokenBucketOf(fmt.Sprint("short", i), 1, 1, time.Minute))
-	}
-	// Those with the second half of the numbers are charged again: they matter longer.
-	now = now.Add(time.Minute)
-	for i := 50; i < 100; i++ {
-		decide(t, limiter, tokenBucketOf(fmt.Sprint("short", i), 1, 1, time.Minute))
-	}
-	now = now.Add(time.Second)
-	for i := range 50 {
-		decide(t, limiter, fixedWindowOf(fmt.Sprint("new", i), 1, ages))
-	}
-	if limiter.Forgotten() != 0 {
-		t.Errorf("%d counters in use were forgotten while 50 others were unused", limiter.Forgotten())
-	}
-	for i := range 50 {
-		decide(t, limiter, fixedWindowOf(fmt.Sprint("newer", i), 1, ages))
-	}
-	if limiter.Forgotten() != 50 {
-		t.Errorf("%d counters in use were forgotten, want 50", limiter.Forgotten())
-	}
-	for i := range 100 {
-		if decide(t, limiter, fixedWindowOf(fmt.Sprint("long", i), 1, ages)).Allowed {
-			t.Fatalf("client %d of a long window was forgotten before those of short ones", i)
-		}
-	}
-}
-
-// TestCountersWaitLongEnough looks at how long a counter waits for being looked at.
-func TestCountersWaitLongEnough(t *testing.T) {
-	t.Parallel()
-	rapid.Check(t, func(r *rapid.T) {
-		span := rapid.OneOf(rapid.Int64Range(-10, 100_000), rapid.Int64Range(0, length(lengths-1)), rapid.Int64Range(0, farthest)).Draw(r, "span")
-		number := lengthFor(span)
-		switch wait := length(number); {
-		case number < 0 || number >= lengths:
-			r.Fatalf("a span of %d has length %d", span, number)
-		case wait < span && number < lengths-1:
-			r.Errorf("a span of %d waits for only %d", span, wait)
-		case number > 0 && length(number-1) >= span:
-			r.Errorf("a span of %d waits for %d, and %d would do", span, wait, length(number-1))
-		}
-	})
-}
-
 // TestABoundedMemoryAdmitsNoMore compares one with little room, and so with counters
 // that make room, to one that keeps everything.
 func TestABoundedMemoryAdmitsNoMore(t *testing.T) {
@@ -309,58 +227,6 @@ func decideBoth(t *testing.T, limiter *Memory, checks []Check) Decision {
 	got.Receipt.abandon()
 	got.Receipt = nil
 	return got
-}
-
-// TestCountersOfAnyLimitExpire charges and corrects any limits, and lets them be.
-func TestCountersOfAnyLimitExpire(t *testing.T) {
-	t.Parallel()
-	rapid.Check(t, func(r *rapid.T) {
-		at := present
-		limiter := NewMemory(func() time.Time { return time.UnixMicro(at) }, 0)
-		longest := time.Duration(0)
-		for client := range rapid.IntRange(1, 20).Draw(r, "clients") {
-			at += rapid.Int64Range(0, 3_000_000).Draw(r, "step")
-			checks := drawChecks(r, fmt.Sprint(client))
-			decision := decide(t, limiter, checks...)
-			decision.Receipt.abandon()
-			if rapid.Bool().Draw(r, "settle") {
-				decision.Receipt.Settle(func(*Check) int64 { return 2 })
-			}
-			for _, check := range checks {
-				longest = max(longest, unusedAfter(check))
-			}
-		}
-		// Half as long again as the longest was in use, from the latest time on.
-		at += 3*longest.Microseconds()/2 + 100_000_000
-		for range 30 {
-			decide(t, limiter, costing(fixedWindowOf("later", 1, ages), 0))
-		}
-		counted := 0
-		for i := range limiter.shards {
-			s := &limiter.shards[i]
-			for range 30 {
-				s.tend(at)
-			}
-			counted += len(s.counters)
-		}
-		if counted != 0 {
-			r.Errorf("%d counters are kept after %v", counted, longest)
-		}
-		requireSoundShards(r, limiter)
-	})
-}
-
-// unusedAfter is how long a limit can be in use after it was charged.
-func unusedAfter(check Check) time.Duration {
-	window := micros(windowOf(check.Limit))
-	switch check.Limit.Algorithm {
-	case ruleset.TokenBucket, ruleset.LeakyBucket:
-		return 2 * micros(check.Limit.WindowMicros*check.Limit.Burst/check.Limit.Requests+1)
-	case ruleset.Concurrency:
-		return leaseFor
-	default:
-		return 2 * window
-	}
 }
 
 // BenchmarkMemoryParallel is a decision without a store, by many at once, of clients

@@ -25,6 +25,7 @@ var hostileTexts = []string{
 	"-inf,inf", "9007199254740991,9007199254740991", "3,2,1", "a,b", strings.Repeat("9", 400), strings.Repeat("1900000000000000,", 40), strings.Repeat("1900000000000000,nan,", 10) + "1900000000000000",
 	strings.Repeat("1900000000000000,0,", 10) + "1900000000000000", strings.Repeat("1900000000000000,-inf,", 10) + "1900000000000000",
 	strings.Repeat("1900000000000000,text,", 10) + "1900000000000000", "1900000000000000,nan", "1900000000000000,-1",
+	"1900000000000000," + strings.Repeat("nan,", 20) + "1900000000000000", "1900000000000000," + strings.Repeat("0,", 20) + "1900000000000000",
 }
 
 // store stores a text, or what it lists, as a kind of value that may not be the

@@ -227,7 +227,7 @@ func TestAReadOnlyConnectionIsNotKept(t *testing.T) {
 func TestErrorKinds(t *testing.T) {
 	t.Parallel()
 	users := redistest.Start(t, redistest.WithUsers(
-		"elsewhere on >secret ~other:* +@all", "reader on >secret ~* +@all -set", "writer on >secret ~* +@all -get"))
+		"elsewhere on >secret ~other:* +@all", "reader on >secret ~* +@all -psetex", "writer on >secret ~* +@all -get"))
 	secured := redistest.Start(t, redistest.WithConfig("requirepass secret"))
 	stopped := redistest.Start(t)
 	stopped.Stop()

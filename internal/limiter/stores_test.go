@@ -9,6 +9,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/redis/go-redis/v9"
 	"pgregory.net/rapid"
 
 	"github.com/penstock-dev/penstock/internal/embedded"
@@ -28,7 +29,8 @@ var (
 	}
 )
 
-// settingsOf say how to connect to a fresh store of a kind.
+// settingsOf say how to connect to a fresh store of a kind. When the test ends, every
+// key there must have an expiry.
 func settingsOf(t *testing.T, kind string) redisconn.Settings {
 	t.Helper()
 	settings := redisconn.Settings{DialTimeout: patience, OperationTimeout: patience}
@@ -42,7 +44,7 @@ func settingsOf(t *testing.T, kind string) redisconn.Settings {
 		certificate, key := server.ClientCertificate(t, "app")
 		settings.TLS = &redisconn.TLS{CA: server.CA(), ServerName: server.ServerName(), Certificate: certificate, Key: key}
 	case "ACL":
-		// What docs/operating.md asks to grant, and no more.
+		// What docs/operating.md says that counting takes, and no more.
 		server = redistest.Start(t, redistest.WithUsers("app on >secret resetchannels ~penstock:n:* "+countingRights))
 		settings.Username, settings.Password = "app", "secret"
 	case "unix socket":
@@ -51,6 +53,7 @@ func settingsOf(t *testing.T, kind string) redisconn.Settings {
 	case "Sentinel":
 		sentinel := redistest.StartSentinel(t)
 		settings.Mode, settings.MasterName, settings.Addresses = redisconn.Sentinel, sentinel.MasterName(), sentinel.Addrs()
+		clientOf(t, sentinel.Master)
 		return settings
 	case "Cluster":
 		cluster := redistest.StartCluster(t)
@@ -66,6 +69,9 @@ func settingsOf(t *testing.T, kind string) redisconn.Settings {
 		}
 		t.Cleanup(store.Close)
 		settings.Addresses = []string{store.Addr()}
+		client := redis.NewClient(&redis.Options{Addr: store.Addr(), Protocol: 2})
+		t.Cleanup(func() { _ = client.Close() })
+		t.Cleanup(func() { requireExpiries(t, client) })
 		return settings
 	default:
 		server = redistest.Start(t)
@@ -73,14 +79,23 @@ func settingsOf(t *testing.T, kind string) redisconn.Settings {
 	if settings.Addresses == nil {
 		settings.Addresses = []string{server.Addr()}
 	}
+	client := clientOf(t, server)
 	if kind == "database 1" {
 		settings.Database = 1
+		elsewhere := *client.Options()
+		elsewhere.DB = 1
+		client = redis.NewClient(&elsewhere)
+		t.Cleanup(func() { _ = client.Close() })
+		t.Cleanup(func() { requireExpiries(t, client) })
 	}
 	return settings
 }
 
-// leastSteps is how many steps a trace has at least.
-var leastSteps = flag.Int("limiter.steps", 4, "the least steps of a trace in TestStoresAgreeWithTheModel")
+// How long TestStoresAgreeWithTheModel is.
+var (
+	leastSteps     = flag.Int("limiter.steps", 4, "the least steps of a trace in TestStoresAgreeWithTheModel")
+	leastDecisions = flag.Int("limiter.decisions", 0, "the least decisions of a line of TestStoresAgreeWithTheModel")
+)
 
 // TestStoresAgreeWithTheModel runs every algorithm on every kind of store beside the
 // model, and prints a line for each. -rapid.checks says how many traces each way.
@@ -146,9 +161,11 @@ func compareOn(t *testing.T, limiter clocked, kind string, algorithm ruleset.Alg
 		}
 		total.traces, total.decisions = total.traces+c.traces, total.decisions+c.decisions
 	}
+	if total.decisions < *leastDecisions {
+		t.Errorf("%d decisions, want at least %d", total.decisions, *leastDecisions)
+	}
 	return fmt.Sprintf("%-18s  %-20s  %5d traces  %6d decisions  %d mismatches", kind, algorithm, total.traces, total.decisions, mismatches)
 }
 
-// countingRights are what the limiter needs to count: docs/operating.md asks for the
-// same.
-const countingRights = "-@all +time +evalsha +eval +mget +get +set +del +pexpire +lindex +llen +ltrim +rpush +lrem +zadd +zcount +zrem +zrangebyscore +zremrangebyscore +ping +select +client|setname +hello"
+// countingRights are what it takes to count: docs/operating.md says the same.
+const countingRights = "-@all +time +evalsha +eval +mget +get +psetex +del +pexpire +lindex +llen +ltrim +rpush +lrem +zadd +zcount +zrem +zrangebyscore +zremrangebyscore +ping +select +client|setname +hello"

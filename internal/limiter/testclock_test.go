@@ -29,9 +29,9 @@ local function stepped(run)
     if name == 'TIME' then
       return {ARGV[#ARGV - 1], ARGV[#ARGV]}
     end
-    if name == 'SET' and select('#', ...) == 4 then
-      local key, text, option = ...
-      return run(name, key, text, option, 3600000)
+    if name == 'PSETEX' then
+      local key, _, text = ...
+      return run(name, key, 3600000, text)
     end
     if name == 'PEXPIRE' then
       local key = ...

@@ -43,11 +43,13 @@ func (p *portHandler) ServeHTTP(w http.ResponseWriter, request *http.Request) {
 		writer.WriteHeader(statusClientGone)
 		return
 	}
-	admitted := true
 	if rules == nil {
 		p.server.metrics.noRules.Inc()
-	} else if owed, admitted = p.admit(writer, request, rules); !admitted {
-		return
+	} else {
+		var admitted bool
+		if owed, admitted = p.admit(writer, request, rules); !admitted {
+			return
+		}
 	}
 	p.forward.ServeHTTP(writer, request)
 }

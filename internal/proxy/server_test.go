@@ -268,6 +268,7 @@ func TestOutcomes(t *testing.T) {
 	for want, state := range map[string]limiter.LimitState{
 		"allowed": {Allowed: true}, "denied": {}, "local_allowed": {Allowed: true, Source: limiter.Local}, "local_denied": {Source: limiter.Local},
 		"store_allowed": {Allowed: true, Source: limiter.StoreAllowed}, "store_denied": {Source: limiter.StoreDenied},
+		"shadow_denied": {Shadow: true},
 	} {
 		if got := outcomeOf(&state); got != want {
 			t.Errorf("outcome of %+v is %s, want %s", state, got, want)
