@@ -90,6 +90,13 @@ func (c *call) leader() *request {
 	return leader
 }
 
+// giveUp ends the waiting of all requests: nothing of theirs was sent.
+func (c *call) giveUp() {
+	for _, q := range c.requests {
+		q.err = unsentError{context.DeadlineExceeded}
+	}
+}
+
 // scripts are what calls run.
 type scripts struct {
 	decide, correct script
