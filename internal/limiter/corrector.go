@@ -86,9 +86,10 @@ func (r *Redis) correctLast() {
 // sendCorrections sends a correction, and those that wait behind it, in one call to
 // each node.
 func (r *Redis) sendCorrections(first correction) {
-	corrections := []correction{first}
-	for len(r.corrections) > 0 && len(corrections) < checksPerCall {
-		corrections = append(corrections, <-r.corrections)
+	corrections, weight := []correction{first}, first.plan.weight()
+	for len(r.corrections) > 0 && weight < checksPerCall {
+		next := <-r.corrections
+		corrections, weight = append(corrections, next), weight+next.plan.weight()
 	}
 	q := r.newQuestion(context.Background(), time.Now(), first.namespace)
 	q.splitCorrections(r.layout.Load().isCluster(), corrections)
