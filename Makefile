@@ -55,8 +55,8 @@ test: controlplane redis-server ## Run every test but the real-cluster ones.
 	go run ./hack/testrun $(TEST_PACKAGES)
 
 .PHONY: test-limiter
-test-limiter: redis-server ## Compare every algorithm on every kind of store, and histories of many processes, with exact models.
-	go test -C internal/limiter -count=1 -timeout=50m -run='^TestStoresAgreeWithTheModel$$' \
+test-limiter: redis-server ## Compare every algorithm on every kind of store with exact models, and histories of many processes.
+	go test -C internal/limiter -count=1 -timeout=50m -parallel=10 -run='^TestStoresAgreeWithTheModel$$' \
 		-rapid.checks=1300 -limiter.steps=26 -limiter.decisions=50000
 	go test -C test/history -count=1 -timeout=30m -history.decisions=50000 -history.leased=75s
 
