@@ -112,8 +112,8 @@ type scripts struct {
 // send runs a script once for each slot, all in one round trip, and writes to each
 // part what became of it. The error is that of the call as a whole: nil if the
 // node answered, be it that a slot is another's.
-func (c *call) send(known scripts) error {
-	now, asked := time.Now(), known.decide
+func (c *call) send(known scripts, now time.Time) error {
+	asked := known.decide
 	if c.requests[0].corrects() {
 		asked = known.correct
 	}

@@ -69,9 +69,6 @@ func (d *dispatcher) do(q *request) error {
 	if err := q.ctx.Err(); err != nil {
 		return unsentError{err}
 	}
-	if !time.Now().Before(q.deadline) {
-		return unsentError{context.DeadlineExceeded}
-	}
 	free, busy, err := d.freeOrQueue(q)
 	switch {
 	case err != nil:
@@ -184,12 +181,13 @@ func (d *dispatcher) take(q *request, turn *call) error {
 func (d *dispatcher) make(c *call) {
 	leader := c.leader()
 	var err error
-	late := !time.Now().Before(c.deadline())
+	now := time.Now()
+	late := !now.Before(c.deadline())
 	if late {
 		// We were paused. Sending would only spoil the connection.
 		c.giveUp()
 	} else {
-		err = c.send(d.scripts)
+		err = c.send(d.scripts, now)
 	}
 	d.mu.Lock()
 	d.underWay -= len(c.requests)
