@@ -29,6 +29,8 @@ type leases struct {
 	// over are leases with something left that nobody can spend any more, at most
 	// mostLeases.
 	over []lease
+	// lost is how many found no place there.
+	lost int64
 }
 
 // lease is for one limit and identity.
@@ -130,18 +132,22 @@ func (l *leases) forgetOne() {
 
 // end has what is left of a lease given back.
 func (l *leases) end(over lease) {
-	if over.left > 0 && len(l.over) < mostLeases {
+	switch {
+	case over.left == 0:
+	case len(l.over) < mostLeases:
 		l.over = append(l.over, over)
+	default:
+		l.lost++
 	}
 }
 
-// takeOver are the leases to give back, each once.
-func (l *leases) takeOver() []lease {
+// takeOver are the leases to give back, each once, and how many were lost.
+func (l *leases) takeOver() (over []lease, lost int64) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	over := l.over
-	l.over = nil
-	return over
+	over, lost = l.over, l.lost
+	l.over, l.lost = nil, 0
+	return over, lost
 }
 
 // take keeps the leases of a request that asked for some, given the parts that the
@@ -228,7 +234,9 @@ func (l *leases) endAll() {
 
 // returnLeases gives back what was leased and not spent.
 func (r *Redis) returnLeases() {
-	for _, over := range r.leases.takeOver() {
+	ended, lost := r.leases.takeOver()
+	r.correctionsLost.Add(lost)
+	for _, over := range ended {
 		unspent := over.check
 		unspent.Cost, unspent.share = over.left, 0
 		made, err := planFor(&unspent, r.now)

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/penstock-dev/penstock/internal/keys"
 	"github.com/penstock-dev/penstock/internal/ruleset"
 	"github.com/penstock-dev/penstock/test/redistest"
 )
@@ -218,5 +219,23 @@ func TestWhatALeaseDidNotSpendIsGivenBack(t *testing.T) {
 				return nil
 			})
 		}
+	}
+}
+
+// TestLeasesThatAreLostAreCounted ends more leases at once than can be given back.
+func TestLeasesThatAreLostAreCounted(t *testing.T) {
+	t.Parallel()
+	limiter := newLimiter(keys.DefaultPrefix, patience)
+	limiter.corrected.Store(true)
+	check := fixedWindowOf("a", 9, ages)
+	ended := lease{namespace: "shop", check: check, left: 3}
+	for range mostLeases + 7 {
+		limiter.leases.end(ended)
+	}
+	limiter.leases.end(lease{namespace: "shop", check: check})
+	limiter.returnLeases()
+	// The limiter is closed: those that were kept are lost as well.
+	if lost := limiter.CorrectionsLost(); lost != mostLeases+7 {
+		t.Errorf("%d corrections were lost, want %d", lost, mostLeases+7)
 	}
 }
