@@ -134,11 +134,11 @@ func example(url string, rules *ruleset.RuleSet) string {
 }
 
 func exampleOf(url string, rule *ruleset.Rule) string {
-	method, headers, path := "", "", "/"
+	words, path := []string{"curl", "-i"}, "/"
 	if len(rule.Matches) > 0 {
 		match := rule.Matches[0]
 		if len(match.Methods) > 0 && !slices.Contains(match.Methods, http.MethodGet) {
-			method = " -X " + match.Methods[0]
+			words = append(words, "-X", match.Methods[0])
 		}
 		if match.Path != nil {
 			path = match.Path.Value
@@ -146,10 +146,10 @@ func exampleOf(url string, rule *ruleset.Rule) string {
 	}
 	for _, part := range rule.Key {
 		if source := part.From[0]; source.Kind == ruleset.SourceHeader {
-			headers += " -H '" + http.CanonicalHeaderKey(source.Name) + ": me'"
+			words = append(words, "-H", "'"+http.CanonicalHeaderKey(source.Name)+": me'")
 		}
 	}
-	return "curl -i" + method + headers + " " + url + path
+	return strings.Join(append(words, url+path), " ")
 }
 
 func windowText(limit *ruleset.Limit) string {
