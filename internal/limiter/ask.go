@@ -170,7 +170,7 @@ func (r *Redis) follow(errands []errand, errs []error) []errand {
 		}
 		if to.address != "" {
 			r.cluster.lookSoon()
-			e.node = r.layout.Load().nodes[to.address]
+			e.node = r.layout.Load().nodes[to.addressFrom(e.node)]
 		}
 		if e.node == nil {
 			continue

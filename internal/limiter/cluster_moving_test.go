@@ -10,10 +10,26 @@ import (
 	"testing"
 )
 
-// TestAMovedSlotIsFollowed moves a slot that the limiter believes where it was.
+// TestAMovedSlotIsFollowed moves a slot that the limiter believes where it was. Nodes
+// may tell where by a port alone.
 func TestAMovedSlotIsFollowed(t *testing.T) {
 	t.Parallel()
+	for _, endpoint := range []string{"ip", "unknown-endpoint"} {
+		t.Run(endpoint, func(t *testing.T) {
+			t.Parallel()
+			requireFollowed(t, endpoint)
+		})
+	}
+}
+
+func requireFollowed(t *testing.T, endpoint string) {
+	t.Helper()
 	c := startCluster(t)
+	for _, server := range c.Nodes {
+		if err := server.Client(t).ConfigSet(t.Context(), "cluster-preferred-endpoint-type", endpoint).Err(); err != nil {
+			t.Fatal(err)
+		}
+	}
 	limiter := onCluster(t, clusterSettings(c))
 	moved, stays := clientAt(t, c, 0, 1), clientAt(t, c, 2, 1)
 	checks := []Check{fixedWindowOf(moved, 9, ages), tokenBucketOf(moved, 1, 9, ages), fixedWindowOf(stays, 9, ages)}

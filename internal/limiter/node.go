@@ -24,6 +24,8 @@ const connections = 2
 // whether it is asked at present. While it fails repeatedly it is not, and a probe in
 // the background finds out when it is back.
 type node struct {
+	// address is host:port, as the options have it.
+	address    string
 	prefix     keys.Prefix
 	deadline   time.Duration
 	dispatcher dispatcher
@@ -43,7 +45,7 @@ type node struct {
 // openNode connects as the options say, in the background.
 func openNode(options *redis.Options, prefix keys.Prefix, deadline time.Duration, opened func()) *node {
 	n := &node{
-		prefix: prefix, deadline: deadline, opened: opened,
+		address: options.Addr, prefix: prefix, deadline: deadline, opened: opened,
 		connected: make(chan struct{}, 1), closing: make(chan struct{}),
 	}
 	n.probeFor(probeName)

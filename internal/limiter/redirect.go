@@ -29,6 +29,19 @@ func redirectIn(err error) (redirect, bool) {
 	return redirect{}, redis.IsTryAgainError(err)
 }
 
+// addressFrom is who is to be asked, as a node says. Nodes that do not know by which name
+// they are reached tell a port alone: that of the host that was asked.
+func (to redirect) addressFrom(asked *node) string {
+	host, port, err := net.SplitHostPort(to.address)
+	if err != nil || host != "" || asked == nil {
+		return to.address
+	}
+	if host, _, err = net.SplitHostPort(asked.address); err != nil {
+		return to.address
+	}
+	return net.JoinHostPort(host, port)
+}
+
 // normalAddress is an address as nodes are known by: a redirect has no brackets
 // around an IPv6 host.
 func normalAddress(address string) string {
