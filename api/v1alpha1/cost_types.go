@@ -12,7 +12,8 @@ type Cost struct {
 	Request *RequestCost `json:"request,omitempty"`
 
 	// response is a cost that the app's answer tells, charged after it and besides
-	// the cost of the request. Absent: none. Not with LeakyBucket and Concurrency.
+	// the cost of the request. Absent: none. Not with LeakyBucket, Concurrency and
+	// precision Leased.
 	// Example: {header: X-Cost, max: 10000}.
 	// +optional
 	Response *ResponseCost `json:"response,omitempty"`
@@ -20,7 +21,7 @@ type Cost struct {
 	// countOn counts only requests that were answered in a certain way: the cost is
 	// charged before, and given back unless the answer is like that. A client that
 	// leaves before the answer stays charged. Absent: every request counts. Not with
-	// LeakyBucket and Concurrency.
+	// LeakyBucket, Concurrency and precision Leased.
 	// Example: {statusCodes: ["401", "403"]}.
 	// +optional
 	CountOn *CountOn `json:"countOn,omitempty"`

@@ -100,8 +100,8 @@ type Rule struct {
 	Scope Scope `json:"scope,omitempty"`
 
 	// precision says how exactly the rule counts. Exact: each request asks the
-	// store. Leased: pods lease shares of a limit, which spares calls and may admit
-	// as many too many as are leased out. Absent means Exact.
+	// store. Leased: pods lease shares of a limit, which spares calls; what is leased
+	// out may be admitted on top of the limit, or be lost to it. Absent means Exact.
 	// Example: Leased.
 	// +optional
 	Precision Precision `json:"precision,omitempty"`

@@ -72,7 +72,7 @@ func newRunCommand() *cobra.Command {
 	set.SortFlags = false
 	set.StringArrayVar(&flags.policies, "policy", nil, "policy `file` (YAML, may hold several policies); repeat for more")
 	set.StringVar(&flags.upstream, "upstream", "", "`URL` of the app, such as http://127.0.0.1:9000")
-	set.StringVar(&flags.store, "store", memoryStore, "where requests are counted: memory, or the `URL` of a Redis, see below")
+	set.StringVar(&flags.store, "store", memoryStore, "where requests are counted: memory, or the `URL` of a Redis as above")
 	set.DurationVar(&flags.timeout, "store-timeout", redisconn.DefaultOperationTimeout, "how long a request waits for a Redis; more for one that is far away")
 	set.StringVar(&flags.listen, "listen", "127.0.0.1:8080", "`address` on which requests are taken")
 	set.StringArrayVar(&flags.admin, "admin", nil, "`address` of /metrics, /healthz and /readyz; absent is none")

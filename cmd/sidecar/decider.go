@@ -43,9 +43,12 @@ func (d *currentDecider) Decide(ctx context.Context, namespace string, checks []
 	return connected.Decide(ctx, namespace, checks)
 }
 
-// use has a limiter decide from now on.
+// use has a limiter decide from now on. Places that requests hold which the one before
+// admitted are its own from then on: mostly it asks the same store, by other credentials.
 func (d *currentDecider) use(connected *limiter.Redis) {
-	d.limiter.Store(connected)
+	if before := d.limiter.Swap(connected); before != nil {
+		before.HandOver(connected)
+	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.latest = append(d.latest, connected)

@@ -98,7 +98,7 @@ var limiterFaults = []fault{
 	{"limiter: a lease outlives its rule set", "internal/limiter/leases.go",
 		"known.limit != checks[i].Limit || ", "", limiterTests, "TestLeasesEnd"},
 	{"limiter: a lease outlives its window", "internal/limiter/leases.go",
-		"longest = min(longest, state.ResetAfter)", "_ = state", limiterTests, "TestLeasesEnd"},
+		"return min(longest, micros(stand.second))", "return longest", limiterTests, "TestLeasesEnd"},
 	{"limiter: a clock that stepped back not noticed", "internal/limiter/storeclock.go",
 		"return c.latest < c.until", "return false", limiterTests, "TestAClockThatStepsBackIsNoticed"},
 	{"limiter: a queue lets requests go at once", "internal/limiter/leakybucket.go",

@@ -405,9 +405,10 @@ func TestCallsShareWhatWaits(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			d := dispatcher{open: tc.open, underWay: tc.underWay}
+			check := part{names: []string{"a"}, plans: []plan{&fixedWindow{requests: 1, window: 1, cost: 1}}}
 			for range tc.waiting {
 				d.queue = append(d.queue, &request{
-					ctx: t.Context(), parts: []*part{{names: []string{"a"}}}, deadline: time.Now().Add(time.Hour), queued: true,
+					ctx: t.Context(), parts: []*part{&check}, deadline: time.Now().Add(time.Hour), queued: true,
 				})
 			}
 			if got := len(d.nextRequests()); got != tc.want {

@@ -36,13 +36,18 @@ func (q *request) isOver(now time.Time) bool {
 	return q.ctx.Err() != nil || !now.Before(q.deadline)
 }
 
-// size is how many counters the request is about.
-func (q *request) size() int {
-	size := 0
+// weight is how many checks of cost 1 keep the store busy for as long.
+func (q *request) weight() int {
+	weight := 0
 	for _, p := range q.parts {
-		size += len(p.names)
+		for _, made := range p.plans {
+			weight += made.weight()
+		}
+		for i := range p.corrections {
+			weight += p.corrections[i].plan.weight()
+		}
 	}
-	return size
+	return weight
 }
 
 // corrects says that the request corrects charges; else it decides.
@@ -88,6 +93,13 @@ func (c *call) leader() *request {
 		}
 	}
 	return leader
+}
+
+// giveUp ends the waiting of all requests: nothing of theirs was sent.
+func (c *call) giveUp() {
+	for _, q := range c.requests {
+		q.err = unsentError{context.DeadlineExceeded}
+	}
 }
 
 // scripts are what calls run.

@@ -3,6 +3,8 @@
 
 package limiter
 
+import "time"
+
 // correctionKind says in which direction a correction goes, as correct.lua has it.
 type correctionKind string
 
@@ -14,8 +16,8 @@ const (
 	chargeLate correctionKind = "late"
 )
 
-// correction changes what a limit was charged earlier. Corrections are sent once and
-// nobody waits for them: a lost one is counted.
+// correction changes what a limit was charged earlier. Corrections are sent once, but
+// for releases, and nobody waits for them: a lost one is counted.
 type correction struct {
 	kind correctionKind
 	// namespace, identity and limit are of whom and what was charged, and name is
@@ -27,6 +29,8 @@ type correction struct {
 	// stood then.
 	charged int64
 	stand   standing
+	// until is how long a release is tried again.
+	until time.Time
 }
 
 // apply is the corrected state.

@@ -13,6 +13,8 @@ const (
 	mostCorrections = 4096
 	// leaveFor bounds how long corrections are still sent while a limiter is closed.
 	leaveFor = time.Second
+	// lastTurns are enough for each release to be sent that waits for one.
+	lastTurns = 3
 )
 
 // CorrectionsLost is how many corrections never reached the store, or were not made
@@ -22,18 +24,24 @@ func (r *Redis) CorrectionsLost() int64 { return r.correctionsLost.Load() }
 
 // correct has corrections sent, in this order, and does not wait for that.
 func (r *Redis) correct(namespace string, corrections []correction) {
+	for _, c := range corrections {
+		c.name, c.namespace = r.prefix.Counter(namespace, c.identity, c.limit), namespace
+		if c.until.IsZero() {
+			c.until = time.Now().Add(leaseFor)
+		}
+		r.enqueue(c)
+	}
+}
+
+func (r *Redis) enqueue(c correction) {
 	if r.corrected.Load() {
-		r.correctionsLost.Add(int64(len(corrections)))
+		r.passOn(c)
 		return
 	}
-	for _, c := range corrections {
-		c.name = r.prefix.Counter(namespace, c.identity, c.limit)
-		c.namespace = namespace
-		select {
-		case r.corrections <- c:
-		default:
-			r.correctionsLost.Add(1)
-		}
+	select {
+	case r.corrections <- c:
+	default:
+		r.again(c)
 	}
 }
 
@@ -45,23 +53,30 @@ func (r *Redis) correctAll() {
 		case c := <-r.corrections:
 			r.sendCorrections(c)
 		case <-r.closing:
-			until := time.Now().Add(leaveFor)
-			for len(r.corrections) > 0 && time.Now().Before(until) {
-				r.sendCorrections(<-r.corrections)
-			}
-			r.corrected.Store(true)
-			r.loseCorrections()
+			r.correctLast()
 			return
 		}
 	}
 }
 
-// loseCorrections counts those that wait, which nobody will send any more.
-func (r *Redis) loseCorrections() {
+// correctLast sends what waits, as far as there is time, and leaves the rest to whoever
+// takes over.
+func (r *Redis) correctLast() {
+	until := time.Now().Add(leaveFor)
+	for range lastTurns {
+		r.releaseAgain()
+		for len(r.corrections) > 0 && time.Now().Before(until) {
+			r.sendCorrections(<-r.corrections)
+		}
+	}
+	r.corrected.Store(true)
+	for range lastTurns {
+		r.releaseAgain()
+	}
 	for range mostCorrections {
 		select {
-		case <-r.corrections:
-			r.correctionsLost.Add(1)
+		case c := <-r.corrections:
+			r.passOn(c)
 		default:
 			return
 		}
@@ -71,9 +86,10 @@ func (r *Redis) loseCorrections() {
 // sendCorrections sends a correction, and those that wait behind it, in one call to
 // each node.
 func (r *Redis) sendCorrections(first correction) {
-	corrections := []correction{first}
-	for len(r.corrections) > 0 && len(corrections) < checksPerCall {
-		corrections = append(corrections, <-r.corrections)
+	corrections, weight := []correction{first}, first.plan.weight()
+	for len(r.corrections) > 0 && weight < checksPerCall {
+		next := <-r.corrections
+		corrections, weight = append(corrections, next), weight+next.plan.weight()
 	}
 	q := r.newQuestion(context.Background(), time.Now(), first.namespace)
 	q.splitCorrections(r.layout.Load().isCluster(), corrections)
@@ -81,7 +97,9 @@ func (r *Redis) sendCorrections(first correction) {
 	lost := 0
 	for i, p := range q.parts {
 		if q.errs[i] != nil {
-			lost += len(p.names)
+			for _, c := range p.corrections {
+				r.again(c)
+			}
 			continue
 		}
 		lost += p.undone

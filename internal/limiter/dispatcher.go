@@ -13,8 +13,8 @@ import (
 )
 
 const (
-	// checksPerCall is how many checks one call takes from the queue. Redis does
-	// nothing else while the script runs, about 0.2 ms.
+	// checksPerCall is how many checks one call takes from the queue, fewer if they
+	// weigh more. Redis does nothing else while the script runs, about 0.2 ms.
 	checksPerCall = 64
 	// mostWaiting bounds the queue. Whoever waits does so for one deadline at most.
 	mostWaiting = 4096
@@ -67,7 +67,10 @@ func (d *dispatcher) opened(added connection) {
 // one that was not stands in its parts.
 func (d *dispatcher) do(q *request) error {
 	if err := q.ctx.Err(); err != nil {
-		return err
+		return unsentError{err}
+	}
+	if !time.Now().Before(q.deadline) {
+		return unsentError{context.DeadlineExceeded}
 	}
 	free, busy, err := d.freeOrQueue(q)
 	switch {
@@ -122,7 +125,11 @@ func (d *dispatcher) await(q *request) error {
 	case <-q.ctx.Done():
 		over = q.ctx.Err()
 	}
-	if d.leaveQueue(q) && q.ctx.Err() == nil {
+	sent := d.leaveQueue(q)
+	if !sent {
+		return unsentError{over}
+	}
+	if q.ctx.Err() == nil {
 		// It was sent, and the answer is looked for once more.
 		timer.Reset(lateness)
 		select {
@@ -173,15 +180,24 @@ func (d *dispatcher) take(q *request, turn *call) error {
 	return q.err
 }
 
-// make makes a call, passes the connection on and tells the call's requests.
+// make makes a call, unless it is too late for that, passes the connection on and tells the call's requests.
 func (d *dispatcher) make(c *call) {
 	leader := c.leader()
-	err := c.send(d.scripts)
+	var err error
+	late := !time.Now().Before(c.deadline())
+	if late {
+		// We were paused. Sending would only spoil the connection.
+		c.giveUp()
+	} else {
+		err = c.send(d.scripts)
+	}
 	d.mu.Lock()
 	d.underWay -= len(c.requests)
 	d.mu.Unlock()
 	d.release(c.connection, spoils(err))
-	d.ended(c, err)
+	if !late {
+		d.ended(c, err)
+	}
 	for _, q := range c.requests {
 		if q != leader {
 			q.turn <- nil
@@ -228,7 +244,7 @@ func (d *dispatcher) nextRequests() []*request {
 			if len(next) >= share {
 				break
 			}
-			if checks += q.size(); len(next) > 0 && (checks > checksPerCall || next[0].corrects() != q.corrects()) {
+			if checks += q.weight(); len(next) > 0 && (checks > checksPerCall || next[0].corrects() != q.corrects()) {
 				break
 			}
 			q.queued = false

@@ -9,6 +9,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/penstock-dev/penstock/test/redistest"
 )
 
 // TestWhoWasSentLooksOnceMore has the answer to a request come some time after the
@@ -52,5 +54,42 @@ func TestWhoWasSentLooksOnceMore(t *testing.T) {
 				synctest.Wait()
 			})
 		})
+	}
+}
+
+// TestALateCallSpoilsNoConnection has no time left when the request comes, and when its
+// turn does: this process got no CPU.
+func TestALateCallSpoilsNoConnection(t *testing.T) {
+	t.Parallel()
+	limiter := newRedis(t, sidecarOptions(t, redistest.Start(t).Addr()), patience)
+	warm(t, limiter)
+	awaitConnections(t, limiter)
+	n := limiter.only()
+	over := func() *request {
+		p := &part{names: []string{"penstock:late"}, plans: []plan{newPlaces(terms{}, 1, 1)}}
+		return &request{ctx: t.Context(), namespace: "shop", deadline: time.Now(), parts: []*part{p}}
+	}
+	if err := n.ask(over()); !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("error %v for a request that comes too late, want the deadline", err)
+	}
+	q := over()
+	free, _, err := n.dispatcher.freeOrQueue(q)
+	if err != nil {
+		t.Fatal(err)
+	}
+	n.dispatcher.make(callOf(free, q))
+	if !errors.Is(q.err, context.DeadlineExceeded) {
+		t.Errorf("error %v for a turn that comes too late, want the deadline", q.err)
+	}
+	awaitNode(t, n)
+	n.dispatcher.mu.Lock()
+	defer n.dispatcher.mu.Unlock()
+	if n.dispatcher.open != connections || n.dispatcher.underWay != 0 {
+		t.Errorf("%d connections are open, %d requests under way; want %d and none", n.dispatcher.open, n.dispatcher.underWay, connections)
+	}
+	n.breaker.mu.Lock()
+	defer n.breaker.mu.Unlock()
+	if n.breaker.failures != 0 {
+		t.Errorf("the store failed %d times, but was not asked", n.breaker.failures)
 	}
 }

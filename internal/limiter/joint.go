@@ -14,8 +14,11 @@ type partialError struct {
 	cause error
 	// undecided are the checks without a verdict.
 	undecided []Check
-	// decision is that of the others.
+	// decision is that of the others, without its receipt.
 	decision Decision
+	// receipt is for what they were charged. It is made only for a request that goes
+	// on: a receipt renews its places until it is settled.
+	receipt func() *Receipt
 	// giveBack has their charges given back.
 	giveBack func()
 }
@@ -34,7 +37,7 @@ func (e *partialError) complete(rest Decision) Decision {
 	whole := e.decision
 	whole.Source = rest.Source
 	whole.Delay = max(whole.Delay, rest.Delay)
-	whole.Receipt = whole.Receipt.with(rest.Receipt)
+	whole.Receipt = e.receipt().with(rest.Receipt)
 	counted := rest.Source == Local && len(rest.Limits) > 0
 	if counted && len(whole.Limits) > 0 && rest.Limits[0].Remaining < whole.Limits[0].Remaining {
 		whole.Limits = slices.Concat(rest.Limits, whole.Limits)
@@ -80,13 +83,19 @@ func (r *Redis) joint(namespace string, parts []*part, errs []error) (Decision, 
 		return Decision{}, inTheStore(cause)
 	}
 	decision := together(decided)
-	for _, p := range decided {
-		decision.Receipt = decision.Receipt.with(receiptFor(r, namespace, p.checks, p.plans, p.stands, p.at))
+	receipt := func() (whole *Receipt) {
+		for _, p := range decided {
+			whole = whole.with(receiptFor(r, namespace, p.checks, p.plans, p.stands, p.at))
+		}
+		return whole
 	}
 	if cause == nil {
+		decision.Receipt = receipt()
 		return decision, nil
 	}
-	return Decision{}, &partialError{cause: inTheStore(cause), undecided: undecided, decision: decision, giveBack: giveBack}
+	return Decision{}, &partialError{
+		cause: inTheStore(cause), undecided: undecided, decision: decision, receipt: receipt, giveBack: giveBack,
+	}
 }
 
 // graver is which of two errors tells more: an open breaker says that the others told

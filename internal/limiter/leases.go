@@ -138,29 +138,33 @@ func (l *leases) take(namespace string, checks []Check, decided []*part, decisio
 	for _, p := range decided {
 		for i := range p.checks {
 			if p.stands[i].advance > 0 {
-				l.keep(namespace, &p.checks[i], p.stands[i].advance, p.sent, now, decision)
+				l.keep(namespace, &p.checks[i], p.stands[i], p.sent, now, decision)
 			}
 		}
 	}
 }
 
-func (l *leases) keep(namespace string, check *Check, advance int64, sent, received time.Time, decision *Decision) {
+func (l *leases) keep(namespace string, check *Check, stand standing, sent, received time.Time, decision *Decision) {
 	state := decision.Limits[slices.IndexFunc(decision.Limits, func(s LimitState) bool { return s.isOf(check) })]
-	state.Remaining -= advance
+	state.Remaining -= stand.advance
 	l.kept[nameOf(namespace, check)] = lease{
-		limit: check.Limit, left: advance, received: received, state: state,
-		until: sent.Add(leaseFrom(check.Limit, state)),
+		limit: check.Limit, left: stand.advance, received: received, state: state,
+		until: sent.Add(leaseFrom(check.Limit, stand)),
 	}
 }
 
-// leaseFrom is how long a lease may be spent.
-func leaseFrom(limit *ruleset.Limit, state LimitState) time.Duration {
+// leaseFrom is how long a lease may be spent. It ends with the window that it was
+// charged to.
+func leaseFrom(limit *ruleset.Limit, stand standing) time.Duration {
 	longest := min(micros(windowOf(limit))/10, leaseLongest)
-	if limit.Algorithm == ruleset.FixedWindow {
-		// It ends with its window: the next one starts unused.
-		longest = min(longest, state.ResetAfter)
+	switch limit.Algorithm {
+	case ruleset.FixedWindow:
+		return min(longest, micros(stand.second))
+	case ruleset.SlidingWindowCounter:
+		return min(longest, micros(limit.WindowMicros-stand.third))
+	default:
+		return longest
 	}
-	return longest
 }
 
 // sweep forgets leases that are over.

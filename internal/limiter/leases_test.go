@@ -86,17 +86,20 @@ func TestLeasesAdmitNoMoreThanTheLimit(t *testing.T) {
 
 func TestLeasesEnd(t *testing.T) {
 	t.Parallel()
-	limit := fixedWindowOf("a", 800, 100*time.Millisecond).Limit
-	state := LimitState{ResetAfter: 3 * time.Millisecond}
-	if got := leaseFrom(limit, state); got != 3*time.Millisecond {
-		t.Errorf("a lease lasts %v, want no longer than its window", got)
-	}
-	state.ResetAfter = 90 * time.Millisecond
-	if got := leaseFrom(limit, state); got != 10*time.Millisecond {
-		t.Errorf("a lease lasts %v, want a tenth of the window", got)
-	}
-	if got := leaseFrom(tokenBucketOf("a", 1, 1, time.Hour).Limit, state); got != time.Second {
-		t.Errorf("a lease lasts %v, want a second at most", got)
+	const window = 100 * time.Millisecond
+	for name, tc := range map[string]struct {
+		check Check
+		stand standing
+		want  time.Duration
+	}{
+		"a tenth of the window":           {check: fixedWindowOf("a", 800, window), stand: standing{second: 90_000}, want: window / 10},
+		"until its window ends":           {check: fixedWindowOf("a", 800, window), stand: standing{second: 3000}, want: 3 * time.Millisecond},
+		"until the counter's window ends": {check: slidingWindowCounterOf("a", 800, window), stand: standing{third: 97_000}, want: 3 * time.Millisecond},
+		"a second":                        {check: tokenBucketOf("a", 1, 1, time.Hour), want: time.Second},
+	} {
+		if got := leaseFrom(tc.check.Limit, tc.stand); got != tc.want {
+			t.Errorf("%s: a lease lasts %v, want %v", name, got, tc.want)
+		}
 	}
 	l, now := newLeases(), time.Now()
 	check := leasing(fixedWindowOf("a", 800, ages), 1)

@@ -67,6 +67,14 @@ func (p *places) capped() int64 { return min(p.cost, p.requests+1) }
 
 func (p *places) parts() int { return 3 }
 
+// weight counts the places: the store writes down each.
+func (p *places) weight() int {
+	if p.cost > p.requests {
+		return 1
+	}
+	return 1 + int(p.cost)
+}
+
 // stand is decide.lua's part for places: change both together.
 func (p *places) stand(stored state, now int64) standing {
 	count := int64(0)

@@ -21,6 +21,8 @@ type plan interface {
 	appendArguments(arguments []any) []any
 	// parts is how many integers decide.lua returns for this check.
 	parts() int
+	// weight is how many checks of cost 1 keep the store busy for as long.
+	weight() int
 	// stand compares a state with the cost at a time.
 	stand(stored state, now int64) standing
 	// charge is the state after the cost was charged to the stored one, which is

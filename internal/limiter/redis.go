@@ -37,6 +37,10 @@ type Redis struct {
 	// corrections wait for the store. Those that find no place are lost.
 	corrections     chan correction
 	correctionsLost atomic.Int64
+	// releases wait for another attempt.
+	releases releases
+	// successor takes over once r is closed; nil if nobody does.
+	successor atomic.Pointer[Redis]
 	// corrected says that no more corrections are sent: r is closed.
 	corrected  atomic.Bool
 	closing    chan struct{}
@@ -139,6 +143,7 @@ func (r *Redis) decide(ctx context.Context, began time.Time, namespace string, c
 	q.split(r.prefix, r.layout.Load().isCluster(), checks, plans)
 	r.ask(q)
 	for i, p := range q.parts {
+		r.releaseLater(namespace, p, q.errs[i])
 		if q.errs[i] == nil {
 			q.errs[i] = unreadable(p)
 		}
@@ -206,7 +211,8 @@ func unreadable(p *part) error {
 	return found
 }
 
-// sweep looks at idle connections and old refusals until r is closed.
+// sweep looks at idle connections, old refusals and places that are to be given back,
+// until r is closed.
 func (r *Redis) sweep() {
 	ticker := time.NewTicker(sweepEvery)
 	defer ticker.Stop()
@@ -218,6 +224,7 @@ func (r *Redis) sweep() {
 			}
 			r.remembered.sweep(time.Now())
 			r.leases.sweep(time.Now())
+			r.releaseAgain()
 		case <-r.closing:
 			return
 		}

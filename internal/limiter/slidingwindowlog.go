@@ -28,6 +28,17 @@ func (w *slidingWindowLog) same(other plan) bool { return sameAs(w, other) }
 
 func (w *slidingWindowLog) parts() int { return w.partsOf(5) }
 
+// entriesPerCheck is how many entries the store writes down in the time of a check.
+const entriesPerCheck = 16
+
+// weight counts the entries that are written.
+func (w *slidingWindowLog) weight() int {
+	if w.cost > w.requests {
+		return 1
+	}
+	return 1 + int(w.cost)/entriesPerCheck
+}
+
 // stand is decide.lua's part for a log: change both together. An entry of a later
 // time, left by a clock that stepped back, counts as if it came now.
 func (w *slidingWindowLog) stand(stored state, now int64) standing {

@@ -42,6 +42,14 @@ var errEmptyReply = errors.New("the script's reply is empty")
 // errCrowded says that too many requests wait for the store already.
 var errCrowded = errors.New("too many requests wait for the store")
 
+// unsentError says why a request was given up before it was sent.
+type unsentError struct{ cause error }
+
+func (e unsentError) Error() string { return e.cause.Error() }
+
+// Unwrap is the cause.
+func (e unsentError) Unwrap() error { return e.cause }
+
 // corruptError is about a counter that holds something else. It concerns one
 // client, not the store.
 type corruptError struct{ algorithm ruleset.Algorithm }

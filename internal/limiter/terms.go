@@ -49,6 +49,9 @@ func termsOf(check *Check) terms {
 
 func (t terms) has(wanted flags) bool { return t.flags&wanted != 0 }
 
+// weight is that of an algorithm to which any cost is one number.
+func (t terms) weight() int { return 1 }
+
 // most is how many requests a limit may have been charged for.
 func (t terms) most(requests int64) int64 {
 	if t.has(overdrawn) {
