@@ -100,8 +100,9 @@ type Rule struct {
 	Scope Scope `json:"scope,omitempty"`
 
 	// precision says how exactly the rule counts. Exact: each request asks the
-	// store. Leased: pods lease shares of a limit, which spares calls; what is leased
-	// out may be admitted on top of the limit, or be lost to it. Absent means Exact.
+	// store. Leased: pods lease shares of a limit for a second, which spares calls; what
+	// is leased out may be admitted on top of the limit, or be missing from it meanwhile.
+	// Absent means Exact.
 	// Example: Leased.
 	// +optional
 	Precision Precision `json:"precision,omitempty"`

@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"net/http"
+	"slices"
 	"strings"
 	"text/tabwriter"
 	"time"
@@ -48,7 +50,7 @@ func greet(to io.Writer, g *greeting) {
 	if g.namesPods() {
 		line("note:", "there are no pods here: targetRefs and selector are ignored")
 	}
-	line("try it:", "curl -i http://"+g.listening.String()+examplePath(g.ruleSet))
+	line("try it:", example("http://"+g.listening.String(), g.ruleSet))
 	line("end it:", "Ctrl-C")
 	_ = table.Flush()
 	// An output that is closed is no reason to end.
@@ -121,18 +123,33 @@ func matchText(matches []ruleset.Match) string {
 	return ", on " + strings.Join(texts, "; ")
 }
 
-// examplePath is a path that a rule matches.
-func examplePath(rules *ruleset.RuleSet) string {
+// example is a command that meets the first rule.
+func example(url string, rules *ruleset.RuleSet) string {
 	for _, policy := range rules.Policies {
 		for _, rule := range policy.Rules {
-			for _, m := range rule.Matches {
-				if m.Path != nil {
-					return m.Path.Value
-				}
-			}
+			return exampleOf(url, &rule)
 		}
 	}
-	return "/"
+	return "curl -i " + url + "/"
+}
+
+func exampleOf(url string, rule *ruleset.Rule) string {
+	words, path := []string{"curl", "-i"}, "/"
+	if len(rule.Matches) > 0 {
+		match := rule.Matches[0]
+		if len(match.Methods) > 0 && !slices.Contains(match.Methods, http.MethodGet) {
+			words = append(words, "-X", match.Methods[0])
+		}
+		if match.Path != nil {
+			path = match.Path.Value
+		}
+	}
+	for _, part := range rule.Key {
+		if source := part.From[0]; source.Kind == ruleset.SourceHeader {
+			words = append(words, "-H", "'"+http.CanonicalHeaderKey(source.Name)+": me'")
+		}
+	}
+	return strings.Join(append(words, url+path), " ")
 }
 
 func windowText(limit *ruleset.Limit) string {

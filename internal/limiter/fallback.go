@@ -80,6 +80,12 @@ func (f *Fallback) decideAlone(namespace string, checks []Check) Decision {
 		return Decision{Allowed: true, Source: StoreAllowed, Limits: uncounted(allowed, StoreAllowed)}
 	}
 	decision := f.local.decide(namespace, counted, plans, Local)
+	for i := range decision.Limits {
+		// Looseness may leave more to this process than the whole limit, which nobody
+		// understands beside it.
+		state := &decision.Limits[i]
+		state.Remaining = min(state.Remaining, state.Burst)
+	}
 	decision.Limits = append(decision.Limits, uncounted(allowed, StoreAllowed)...)
 	return decision
 }

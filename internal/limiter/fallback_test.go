@@ -185,6 +185,20 @@ func TestLocalSharesAreAllowed(t *testing.T) {
 	}
 }
 
+// TestAShareNeverLeavesMoreThanTheLimit has one pod, which may admit half as much again.
+func TestAShareNeverLeavesMoreThanTheLimit(t *testing.T) {
+	t.Parallel()
+	limiter := WithFallback(undecided{errors.New("x")}, FallbackOptions{})
+	for i := range int64(30) {
+		for name, check := range ninesOf("a") {
+			got := decide(t, limiter, check)
+			if left := got.Limits[0].Remaining; left > 9 || got.Allowed != (i < 13) {
+				t.Errorf("%s, request %d: allowed %t with %d left, want the first 13 and at most 9 left", name, i+1, got.Allowed, left)
+			}
+		}
+	}
+}
+
 func TestSharesOfAnyLimitCanBeCounted(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(r *rapid.T) {

@@ -20,12 +20,15 @@ const (
 )
 
 // leases are requests that the store was charged for in advance, to be spent without
-// asking it. What is not spent in time is lost: so limits may admit less than they
-// say. And what is spent a moment after it was charged may come on top of what the
-// store admits by then: so they may admit more, by the leases that are out.
+// asking it. What is not spent in time is given back: until then limits may admit less
+// than they say. And what is spent a moment after it was charged may come on top of
+// what the store admits by then: so they may admit more, by the leases that are out.
 type leases struct {
 	mu   sync.Mutex
 	kept map[counterName]lease
+	// over are leases with something left that nobody can spend any more, at most
+	// mostLeases.
+	over []lease
 }
 
 // lease is for one limit and identity.
@@ -38,6 +41,12 @@ type lease struct {
 	// state is how the limit stood with the lease charged, when the answer came.
 	state    LimitState
 	received time.Time
+	// namespace and check are whose it is, and charged is when it was charged by the
+	// store's clock, as the limit stood then.
+	namespace string
+	check     Check
+	charged   int64
+	stand     standing
 	// asked says that a request is on its way to take the next lease: one is enough.
 	asked bool
 }
@@ -101,6 +110,7 @@ func (l *leases) ask(namespace string, checks []Check) []Check {
 			l.forgetOne()
 		}
 		if known.limit != asking[i].Limit {
+			l.end(known)
 			known = lease{limit: asking[i].Limit}
 		}
 		known.asked = true
@@ -111,10 +121,27 @@ func (l *leases) ask(namespace string, checks []Check) []Check {
 }
 
 func (l *leases) forgetOne() {
-	for name := range l.kept {
+	for name, known := range l.kept {
+		l.end(known)
 		delete(l.kept, name)
 		return
 	}
+}
+
+// end has what is left of a lease given back.
+func (l *leases) end(over lease) {
+	if over.left > 0 && len(l.over) < mostLeases {
+		l.over = append(l.over, over)
+	}
+}
+
+// takeOver are the leases to give back, each once.
+func (l *leases) takeOver() []lease {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	over := l.over
+	l.over = nil
+	return over
 }
 
 // take keeps the leases of a request that asked for some, given the parts that the
@@ -138,18 +165,23 @@ func (l *leases) take(namespace string, checks []Check, decided []*part, decisio
 	for _, p := range decided {
 		for i := range p.checks {
 			if p.stands[i].advance > 0 {
-				l.keep(namespace, &p.checks[i], p.stands[i], p.sent, now, decision)
+				l.keep(namespace, p, i, now, decision)
 			}
 		}
 	}
 }
 
-func (l *leases) keep(namespace string, check *Check, stand standing, sent, received time.Time, decision *Decision) {
+// keep keeps the lease that a part of a request took for one of its checks.
+func (l *leases) keep(namespace string, p *part, number int, received time.Time, decision *Decision) {
+	check, stand := &p.checks[number], p.stands[number]
 	state := decision.Limits[slices.IndexFunc(decision.Limits, func(s LimitState) bool { return s.isOf(check) })]
 	state.Remaining -= stand.advance
-	l.kept[nameOf(namespace, check)] = lease{
+	name := nameOf(namespace, check)
+	l.end(l.kept[name])
+	l.kept[name] = lease{
+		namespace: namespace, check: *check, charged: p.at, stand: stand,
 		limit: check.Limit, left: stand.advance, received: received, state: state,
-		until: sent.Add(leaseFrom(check.Limit, stand)),
+		until: p.sent.Add(leaseFrom(check.Limit, stand)),
 	}
 }
 
@@ -167,13 +199,46 @@ func leaseFrom(limit *ruleset.Limit, stand standing) time.Duration {
 	}
 }
 
-// sweep forgets leases that are over.
+// sweep ends leases whose time is over.
 func (l *leases) sweep(now time.Time) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for name, known := range l.kept {
-		if !known.asked && !now.Before(known.until) {
+		if now.Before(known.until) {
+			continue
+		}
+		l.end(known)
+		known.left = 0
+		l.kept[name] = known
+		if !known.asked {
 			delete(l.kept, name)
 		}
+	}
+}
+
+// endAll ends all leases: the process does.
+func (l *leases) endAll() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, known := range l.kept {
+		l.end(known)
+	}
+	clear(l.kept)
+}
+
+// returnLeases gives back what was leased and not spent.
+func (r *Redis) returnLeases() {
+	for _, over := range r.leases.takeOver() {
+		unspent := over.check
+		unspent.Cost, unspent.share = over.left, 0
+		made, err := planFor(&unspent, r.now)
+		if err != nil {
+			r.correctionsLost.Add(1)
+			continue
+		}
+		r.correct(over.namespace, []correction{{
+			kind: giveBack, identity: unspent.Identity, limit: unspent.Limit.Key,
+			plan: made, charged: over.charged, stand: over.stand,
+		}})
 	}
 }

@@ -4,6 +4,7 @@
 package limiter
 
 import (
+	"fmt"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -177,5 +178,45 @@ func TestLeasesAreBounded(t *testing.T) {
 	}
 	if len(l.kept) != mostLeases {
 		t.Errorf("%d leases are kept, want %d", len(l.kept), mostLeases)
+	}
+}
+
+// TestWhatALeaseDidNotSpendIsGivenBack has a client come now and then: each time a
+// part of its limit is leased, and it must not lose that.
+func TestWhatALeaseDidNotSpendIsGivenBack(t *testing.T) {
+	t.Parallel()
+	server := redistest.Start(t)
+	clientOf(t, server)
+	ends := map[string]func(*Redis, *Check){
+		"its time is over": func(r *Redis, _ *Check) {
+			r.leases.sweep(time.Now().Add(leaseLongest))
+			r.returnLeases()
+		},
+		"the process ends": func(r *Redis, _ *Check) { r.Close() },
+		"new rules come": func(r *Redis, check *Check) {
+			check.Limit = new(*check.Limit)
+			r.leases.ask("shop", []Check{*check})
+			r.returnLeases()
+		},
+	}
+	exact := newRedis(t, sidecarOptions(t, server.Addr()), patience)
+	for end, do := range ends {
+		for name, check := range leasedOf(end, 801) {
+			limiter := newRedis(t, sidecarOptions(t, server.Addr()), patience)
+			asked := check
+			decide(t, limiter, check)
+			look := costing(asked, 0)
+			look.Leased = false
+			if left := decide(t, exact, look).Limits[0].Remaining; left > 750 {
+				t.Errorf("%s, %s: %d of 801 are left in the store, want a hundred leased", end, name, left)
+			}
+			do(limiter, &check)
+			await(t, func() error {
+				if left := decide(t, exact, look).Limits[0].Remaining; left != 800 {
+					return fmt.Errorf("%s, %s: %d of 801 are left after one request", end, name, left)
+				}
+				return nil
+			})
+		}
 	}
 }

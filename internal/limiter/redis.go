@@ -97,6 +97,8 @@ func (r *Redis) Open() bool {
 // Close closes the connections, after what corrections wait were sent. Decisions fail
 // from then on.
 func (r *Redis) Close() {
+	r.leases.endAll()
+	r.returnLeases()
 	r.closed.Do(func() { close(r.closing) })
 	r.correcting.Wait()
 	if r.cluster != nil {
@@ -224,6 +226,7 @@ func (r *Redis) sweep() {
 			}
 			r.remembered.sweep(time.Now())
 			r.leases.sweep(time.Now())
+			r.returnLeases()
 			r.releaseAgain()
 		case <-r.closing:
 			return

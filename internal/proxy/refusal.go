@@ -125,7 +125,11 @@ func quotaDetail(state *limiter.LimitState, never bool, retryAfter int64) string
 	if state.Burst != state.Requests {
 		allowed += fmt.Sprintf(", at most %d at once", state.Burst)
 	}
-	return fmt.Sprintf("Limit %q allows %s, and that is used up. Try again in %s.", limitName(state), allowed, amount(retryAfter, "second"))
+	left := "that is used up"
+	if state.Remaining > 0 {
+		left = fmt.Sprintf("the %d left are fewer than this request counts as", state.Remaining)
+	}
+	return fmt.Sprintf("Limit %q allows %s, and %s. Try again in %s.", limitName(state), allowed, left, amount(retryAfter, "second"))
 }
 
 // hasNoWindow says that a limit counts requests at once.

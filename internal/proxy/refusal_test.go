@@ -41,6 +41,16 @@ func TestRefusalByQuota(t *testing.T) {
 	}
 }
 
+// TestARefusalOfACostNamesWhatIsLeft must not say that nothing is.
+func TestARefusalOfACostNamesWhatIsLeft(t *testing.T) {
+	t.Parallel()
+	state := limiter.LimitState{Policy: "web", Rule: "all", Limit: "minute", Requests: 20, Burst: 20, Window: time.Minute, Remaining: 3}
+	const want = `Limit "web/all/minute" allows 20 requests per minute, and the 3 left are fewer than this request counts as. Try again in 2 seconds.`
+	if got := quotaDetail(&state, false, 2); got != want {
+		t.Errorf("got %s\nwant %s", got, want)
+	}
+}
+
 func TestRetryAfter(t *testing.T) {
 	t.Parallel()
 	tests := map[string]struct {
