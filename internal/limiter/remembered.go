@@ -96,9 +96,11 @@ func (r *remembered) decide(now time.Time, namespace string, checks []Check) (De
 	if r == nil || r.count.Load() == 0 {
 		return Decision{}, false
 	}
-	var refusing []Check
-	var plans []plan
-	var stands []standing
+	// Mostly one limit refuses: that needs no memory from the heap.
+	var oneCheck [1]Check
+	var onePlan [1]plan
+	var oneStand [1]standing
+	refusing, plans, stands := oneCheck[:0], onePlan[:0], oneStand[:0]
 	for i := range checks {
 		if checks[i].Limit == nil {
 			continue
