@@ -85,7 +85,7 @@ local MOST_LEASED = 1048576
 -- This is run for every request: locals are faster than globals here, and there
 -- are no functions since each would be made anew in every run.
 local call, pcall, tonumber = redis.call, redis.pcall, tonumber
-local match, format = string.match, string.format
+local find, sub, match, format = string.find, string.sub, string.match, string.format
 local ceil, floor, min, max = math.ceil, math.floor, math.min, math.max
 
 -- %d writes integers several times as fast as %.0f does, where a long has 64 bits.
@@ -166,8 +166,9 @@ while key < #KEYS do
         local debt, rest = 0, 0
         if stored then
           local full
-          full, rest = match(stored, '^(%d+)(%d%d%d)$')
-          if not full then
+          if find(stored, '^%d+$') then
+            full, rest = sub(stored, 1, -4), sub(stored, -3)
+          else
             full, rest = match(stored, '^(%d+)%.(%d+)$')
           end
           full, rest = tonumber(full), tonumber(rest)
@@ -246,8 +247,9 @@ while key < #KEYS do
         local count = 0
         if stored then
           local number
-          number, count = match(stored, '^(%d+)(%d%d%d%d%d%d%d%d%d%d)$')
-          number, count = tonumber(number), tonumber(count)
+          if find(stored, '^%d+$') then
+            number, count = tonumber(sub(stored, 1, -11)), tonumber(sub(stored, -10))
+          end
           if not number or number >= EXACT then
             number, count, longest = 0, 0, length
           end

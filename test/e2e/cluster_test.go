@@ -154,6 +154,19 @@ func (c *cluster) load(t *testing.T, count, concurrency int) result {
 	return r
 }
 
+// awaitReplicas waits until requests reach so many pods: kube-proxy learns of them a
+// moment after they are ready.
+func (c *cluster) awaitReplicas(t *testing.T, want int) {
+	t.Helper()
+	var reached result
+	for range 20 {
+		if reached = c.load(t, 20*want, 20); len(reached.Pods) == want {
+			return
+		}
+	}
+	t.Fatalf("requests reached %+v, want %d pods", reached, want)
+}
+
 // seenByApps sums the requests that the apps themselves counted, past the
 // sidecars: through the API server to the app's own port.
 func (c *cluster) seenByApps(t *testing.T) int {
