@@ -6,6 +6,8 @@ package limiter
 import (
 	"testing"
 	"time"
+
+	"github.com/penstock-dev/penstock/test/redistest"
 )
 
 func TestAClockThatStepsBackIsNoticed(t *testing.T) {
@@ -56,6 +58,37 @@ func TestAClockThatStepsBackIsNoticed(t *testing.T) {
 				if got := clock.behind(); got != a.wantBehind {
 					t.Errorf("after answer %d: behind %t, want %t", i+1, got, a.wantBehind)
 				}
+			}
+		})
+	}
+}
+
+// TestBucketsAreCutOnceTheClockIsSeenBehind sets the store's clock back by an hour. A
+// bucket that is used up lies that far ahead then. Whoever saw the clock before has it
+// cut for good; to others it might be the work of a pod that knows a larger burst.
+func TestBucketsAreCutOnceTheClockIsSeenBehind(t *testing.T) {
+	t.Parallel()
+	client := clientOf(t, redistest.Start(t))
+	for name, watches := range map[string]bool{"saw the clock before": true, "is new": false} {
+		t.Run(name, func(t *testing.T) {
+			limiter := newClockedRedis(t, client)
+			check := tokenBucketOf(name, 1, 3, 10*time.Second)
+			if watches {
+				limiter.only().dispatcher.scripts.clock = newStoreClock(time.Now())
+			}
+			limiter.set(t, present)
+			decide(t, limiter, costing(check, 3))
+			now := present - time.Hour.Microseconds()
+			var refused Decision
+			for range 2 {
+				limiter.set(t, now)
+				if refused = decide(t, limiter, check); refused.Allowed || refused.RetryAfter != 10*time.Second {
+					t.Fatalf("%+v, want refused for ten seconds", refused)
+				}
+			}
+			limiter.set(t, now+refused.RetryAfter.Microseconds())
+			if got := decide(t, limiter, check); got.Allowed != watches {
+				t.Errorf("after the wait: allowed %t, want %t", got.Allowed, watches)
 			}
 		})
 	}
