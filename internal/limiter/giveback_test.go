@@ -30,6 +30,7 @@ func TestAGiveBackReturnsWhatStillCounts(t *testing.T) {
 		"counter, the one after":      {check: slidingWindowCounterOf("c", 9, time.Second), between: 2 * second, want: 6},
 		"log, both count":             {check: slidingWindowLogOf("a", 9, time.Second), between: second / 2, want: 6},
 		"log, the first worn off":     {check: slidingWindowLogOf("b", 9, time.Second), between: second, want: 6},
+		"log, as the first wears off": {check: slidingWindowLogOf("c", 9, time.Second), between: second / 2, after: second / 2, want: 6},
 		"queue, not the last":         {check: leakyBucketOf("a", 1, 9, time.Second), want: 3},
 		"places, of one of two":       {check: concurrencyOf("a", 9), want: 6},
 		"places, whose lease is over": {check: concurrencyOf("b", 9), between: 40 * second, want: 6},
@@ -52,6 +53,33 @@ func TestAGiveBackReturnsWhatStillCounts(t *testing.T) {
 					t.Errorf("%d remain, want %d", got, tc.want)
 				}
 			})
+		}
+	}
+}
+
+// TestLateChargesEndOneCapacityBelowEmpty charges a hundred to limits of nine.
+func TestLateChargesEndOneCapacityBelowEmpty(t *testing.T) {
+	t.Parallel()
+	for store, limiter := range clockedLimiters(t) {
+		for name, tc := range map[string]struct {
+			check Check
+			// wait is until a request is admitted.
+			wait time.Duration
+		}{
+			"bucket":  {check: tokenBucketOf("a", 1, 9, time.Second), wait: 10 * time.Second},
+			"counter": {check: slidingWindowCounterOf("a", 9, 9*time.Second), wait: 14 * time.Second},
+			"log":     {check: slidingWindowLogOf("a", 9, time.Second), wait: time.Second},
+			"window":  {check: fixedWindowOf("a", 9, time.Second), wait: time.Second},
+		} {
+			tc.check.Correctable = true
+			now := present - present%9_000_000
+			limiter.set(t, now)
+			receipt := decide(t, limiter, tc.check).Receipt
+			receipt.book = limiter.book()
+			receipt.Settle(func(*Check) int64 { return 100 })
+			if got := decide(t, limiter, tc.check); got.Allowed || got.RetryAfter != tc.wait {
+				t.Errorf("%s, %s: %+v, want refused for %v", store, name, got, tc.wait)
+			}
 		}
 	}
 }
