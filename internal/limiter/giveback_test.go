@@ -57,7 +57,7 @@ func TestAGiveBackReturnsWhatStillCounts(t *testing.T) {
 	}
 }
 
-// TestLateChargesEndOneCapacityBelowEmpty charges a hundred to limits of nine.
+// TestLateChargesEndOneCapacityBelowEmpty charges a hundred twice to limits of nine.
 func TestLateChargesEndOneCapacityBelowEmpty(t *testing.T) {
 	t.Parallel()
 	for store, limiter := range clockedLimiters(t) {
@@ -74,11 +74,17 @@ func TestLateChargesEndOneCapacityBelowEmpty(t *testing.T) {
 			tc.check.Correctable = true
 			now := present - present%9_000_000
 			limiter.set(t, now)
-			receipt := decide(t, limiter, tc.check).Receipt
-			receipt.book = limiter.book()
-			receipt.Settle(func(*Check) int64 { return 100 })
+			receipts := []*Receipt{decide(t, limiter, tc.check).Receipt, decide(t, limiter, tc.check).Receipt}
+			for _, receipt := range receipts {
+				receipt.book = limiter.book()
+				receipt.Settle(func(*Check) int64 { return 100 })
+			}
 			if got := decide(t, limiter, tc.check); got.Allowed || got.RetryAfter != tc.wait {
 				t.Errorf("%s, %s: %+v, want refused for %v", store, name, got, tc.wait)
+			}
+			limiter.set(t, now+tc.wait.Microseconds())
+			if got := decide(t, limiter, tc.check); !got.Allowed {
+				t.Errorf("%s, %s: after %v: %+v, want admitted", store, name, tc.wait, got)
 			}
 		}
 	}
