@@ -110,7 +110,13 @@ func TestStoresAgreeWithTheModel(t *testing.T) {
 				limiter := steppedOn(t, kind)
 				for _, algorithm := range algorithms {
 					t.Run(string(algorithm), func(t *testing.T) {
-						line := compareOn(t, limiter, kind, algorithm)
+						own := limiter
+						if kind == "embedded" {
+							// It works in this process: a store for each algorithm uses all cores.
+							t.Parallel()
+							own = steppedOn(t, kind)
+						}
+						line := compareOn(t, own, kind, algorithm)
 						mu.Lock()
 						defer mu.Unlock()
 						lines[kind+"/"+string(algorithm)] = line
