@@ -7,8 +7,6 @@ import (
 	"net/http"
 	"strconv"
 	"testing"
-
-	"github.com/penstock-dev/penstock/test/redistest"
 )
 
 // sayApp answers with the status and the cost that a request asks for.
@@ -83,12 +81,8 @@ func TestCostsInForce(t *testing.T) {
 // failed logins only, in memory and in Redis.
 func TestFailuresAreCountedByEveryAlgorithm(t *testing.T) {
 	t.Parallel()
-	stores := map[string]func() string{
-		"memory": func() string { return memoryStore },
-		"redis":  func() string { return "redis://" + redistest.Start(t).Addr() },
-	}
 	for _, algorithm := range []string{"TokenBucket", "SlidingWindowLog", "SlidingWindowCounter", "FixedWindow"} {
-		for name, store := range stores {
+		for name, store := range memoryAndRedis(t) {
 			t.Run(algorithm+" in "+name, func(t *testing.T) {
 				t.Parallel()
 				server := startRunOf(t, "rules: [{name: all, cost: {countOn: {statusCodes: ['401']}}, limits: [{name: day, requests: 3, window: 24h, algorithm: "+algorithm+"}]}]", store(), sayApp)

@@ -19,6 +19,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/penstock-dev/penstock/test/redistest"
 )
 
 // running is a penstock run in front of an app.
@@ -188,4 +190,14 @@ func (r *running) count(sample string) float64 {
 func (r *running) decisions(rule, outcome string) float64 {
 	r.t.Helper()
 	return r.count(`penstock_decisions_total{outcome="` + outcome + `",policy="web",rule="` + rule + `"}`)
+}
+
+// memoryAndRedis are the stores that a test of counting runs on, each started when it
+// is asked for.
+func memoryAndRedis(t *testing.T) map[string]func() string {
+	t.Helper()
+	return map[string]func() string{
+		"memory": func() string { return memoryStore },
+		"redis":  func() string { return "redis://" + redistest.Start(t).Addr() },
+	}
 }

@@ -9,19 +9,13 @@ import (
 	"sync"
 	"testing"
 	"time"
-
-	"github.com/penstock-dev/penstock/test/redistest"
 )
 
 // TestRequestsLeaveAtASteadyRate sends four requests at once into a queue of three
 // that one leaves every half second.
 func TestRequestsLeaveAtASteadyRate(t *testing.T) {
 	t.Parallel()
-	stores := map[string]func() string{
-		"memory": func() string { return memoryStore },
-		"redis":  func() string { return "redis://" + redistest.Start(t).Addr() },
-	}
-	for name, store := range stores {
+	for name, store := range memoryAndRedis(t) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			const interval = 500 * time.Millisecond

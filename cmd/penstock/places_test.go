@@ -8,19 +8,13 @@ import (
 	"net/http"
 	"testing"
 	"time"
-
-	"github.com/penstock-dev/penstock/test/redistest"
 )
 
 // TestRequestsAtOnce lets two requests at once through, and has one of their clients
 // leave and the other get its answer.
 func TestRequestsAtOnce(t *testing.T) {
 	t.Parallel()
-	stores := map[string]func() string{
-		"memory": func() string { return memoryStore },
-		"redis":  func() string { return "redis://" + redistest.Start(t).Addr() },
-	}
-	for name, store := range stores {
+	for name, store := range memoryAndRedis(t) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			arrived, goOn := make(chan struct{}, 8), make(chan struct{})

@@ -18,10 +18,7 @@ var errAdmitted = errors.New("the request was admitted; the limit is used up")
 // measureRefusal is how long it takes to refuse a request of a client that the store
 // refused less than a second ago. Once a second the store is asked again.
 func measureRefusal(ctx context.Context, s *server, seconds float64) (time.Duration, error) {
-	if err := s.empty(ctx); err != nil {
-		return 0, err
-	}
-	connected, err := connect(ctx, s.address)
+	connected, err := connectAnew(ctx, s)
 	if err != nil {
 		return 0, err
 	}
@@ -43,10 +40,7 @@ func measureRefusal(ctx context.Context, s *server, seconds float64) (time.Durat
 // measureLeased is how long a decision takes for a limit that is leased, the calls that
 // take the leases included.
 func measureLeased(ctx context.Context, s *server, seconds float64) (time.Duration, error) {
-	if err := s.empty(ctx); err != nil {
-		return 0, err
-	}
-	connected, err := connect(ctx, s.address)
+	connected, err := connectAnew(ctx, s)
 	if err != nil {
 		return 0, err
 	}
@@ -55,6 +49,14 @@ func measureLeased(ctx context.Context, s *server, seconds float64) (time.Durati
 	check := checkOf(&limit, identity(0))
 	check.Leased, check.LivePods = true, 1
 	return timed(seconds, func() error { return admitted(connected.Decide(ctx, namespace, []limiter.Check{check})) })
+}
+
+// connectAnew is a limiter on the server, which counts nothing yet.
+func connectAnew(ctx context.Context, s *server) (*limiter.Redis, error) {
+	if err := s.empty(ctx); err != nil {
+		return nil, err
+	}
+	return connect(ctx, s.address)
 }
 
 // timed is how long a call takes, over so many seconds of calls one after the other.

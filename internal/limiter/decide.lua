@@ -8,9 +8,9 @@
 -- KEYS  the counters of all checks, request by request; all in one cluster slot.
 --       None twice in one request; several requests may share counters.
 -- ARGV  1 if the clock shows a time that it had shown before, as far as the caller
---       knows, else 0; then for each run of requests that have the same checks: the number of requests,
---       the number of checks of each, then for each check the name of its algorithm,
---       how many arguments follow, and these: flags, cost and
+--       knows, else 0; then for each run of requests that have the same checks: the
+--       number of requests, the number of checks of each, then for each check the
+--       name of its algorithm, how many arguments follow, and these: flags, cost and
 --   'bucket'  rest of the cost, empty and rest, unit
 --             cost: what the request takes to refill, whole microseconds and
 --             rest in parts of a microsecond; empty: the same for the whole
@@ -28,10 +28,11 @@
 --   Flags are added up. 1, shadow: the limit does not keep the request from being
 --   admitted, and is charged only if it admits the request itself. 2, settled: what
 --   a bucket owes beyond its burst is cut for good, as it is when the clock stepped
---   back; else other callers may know a larger burst. 4, overdrawn: late charges may have taken the limit
---   one capacity below empty. 8, leased: one more argument, share, and for a bucket
---   two before it, what one request takes to refill; a request that is admitted is
---   charged in advance for 1/share of what remains, if that is 2 requests or more.
+--   back; else other callers may know a larger burst. 4, overdrawn: late charges may
+--   have taken the limit one capacity below empty. 8, leased: one more argument,
+--   share, and for a bucket two before it, what one request takes to refill; a request
+--   that is admitted is charged in advance for 1/share of what remains, if that is 2
+--   requests or more.
 --
 -- Returns the time, in microseconds since the Unix epoch, and for each check in
 -- turn, integers as they stood before its request was charged:
@@ -65,8 +66,9 @@
 --   since the Unix epoch and in order, one for each of their cost. What has worn
 --   off is removed with the next charge; it is found by halving, so a call reads
 --   few entries of however many.
--- State of places: a sorted set of the names of those who hold one, by when they count no longer, in
---   microseconds since the Unix epoch; for a cost of n also 'name:2' to 'name:n'.
+-- State of places: a sorted set of the names of those who hold one, by when they
+--   count no longer, in microseconds since the Unix epoch; for a cost of n also
+--   'name:2' to 'name:n'.
 -- A state that lies further ahead than the limit can produce was left by a clock
 -- that stepped back. It is brought back to what it can be, also by a refusal: else
 -- clients would wait until the clock is again where it was.
@@ -148,7 +150,7 @@ while key < #KEYS do
           stored = texts[i] or pcall('GET', name)
         end
         if type(stored) == 'table' then
-          if not string.find(stored.err, 'WRONGTYPE', 1, true) then
+          if not find(stored.err, 'WRONGTYPE', 1, true) then
             return stored
           end
           stored = ''

@@ -177,7 +177,8 @@ func (d *dispatcher) take(q *request, turn *call) error {
 	return q.err
 }
 
-// make makes a call, unless it is too late for that, passes the connection on and tells the call's requests.
+// make makes a call, unless it is too late for that, passes the connection on and
+// tells the call's requests.
 func (d *dispatcher) make(c *call) {
 	leader := c.leader()
 	var err error

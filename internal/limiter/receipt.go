@@ -107,8 +107,8 @@ func (r *Receipt) Settle(due func(check *Check) int64) {
 	})
 }
 
-// Cancel ends the receipt of a request that did not go on: all that was charged is
-// given back, as far as it still counts.
+// Cancel ends the receipt of a request that did not go on: what the receipt is about
+// is given back, as far as it still counts. Charges that are final stay.
 func (r *Receipt) Cancel() {
 	r.end(func(c *charge) (correctionKind, int64) { return giveBack, c.check.Cost })
 }

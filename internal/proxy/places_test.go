@@ -5,7 +5,6 @@ package proxy
 
 import (
 	"bufio"
-	"context"
 	"fmt"
 	"io"
 	"net"
@@ -18,35 +17,12 @@ import (
 	"github.com/penstock-dev/penstock/internal/ruleset"
 )
 
-// oneAtOnce is a server that lets one request at once through, counted for real.
-type oneAtOnce struct {
-	*fixture
-	memory *limiter.Memory
-	asked  chan limiter.Check
-}
-
-func startOneAtOnce(t *testing.T, upstream string) *oneAtOnce {
+// startOneAtOnce lets one request at once through.
+func startOneAtOnce(t *testing.T, upstream string) *counting {
 	t.Helper()
 	policy := onePolicy()
 	policy.Rules[0].Limits[0] = ruleset.Limit{Name: "places", Algorithm: ruleset.Concurrency, Requests: 1, Burst: 1, Key: "AAAAAAAA"}
-	o := &oneAtOnce{memory: limiter.NewMemory(nil, 0), asked: make(chan limiter.Check, 16)}
-	o.fixture = start(t, upstream, rulesOf(t, policy), func(ctx context.Context, namespace string, checks []limiter.Check) (limiter.Decision, error) {
-		decision, err := o.memory.Decide(ctx, namespace, checks)
-		o.asked <- checks[0]
-		return decision, err
-	})
-	return o
-}
-
-// isFree says that the place is free.
-func (o *oneAtOnce) isFree(t *testing.T, check limiter.Check) bool {
-	t.Helper()
-	check.Cost = 0
-	decision, err := o.memory.Decide(t.Context(), "shop", []limiter.Check{check})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return decision.Limits[0].Remaining == 1
+	return startCounting(t, upstream, policy)
 }
 
 // TestPlacesAreGivenBackOnEveryWayOut ends a request that holds the only place in
@@ -118,13 +94,13 @@ func TestPlacesAreGivenBackOnEveryWayOut(t *testing.T) {
 			t.Parallel()
 			upstream := "127.0.0.1:1"
 			held := make(chan bool, 1)
-			var o *oneAtOnce
+			var o *counting
 			var check limiter.Check
 			ready := make(chan struct{})
 			if tc.app != nil {
 				upstream = startRawApp(t, func(conn net.Conn, reader *bufio.Reader, _ string) {
 					<-ready
-					held <- !o.isFree(t, check)
+					held <- o.remaining(t, check) == 0
 					tc.app(conn, reader)
 				})
 			}
@@ -141,7 +117,7 @@ func TestPlacesAreGivenBackOnEveryWayOut(t *testing.T) {
 			} else {
 				_, _ = readHead(reader)
 			}
-			for waited := time.Now(); !o.isFree(t, check); {
+			for waited := time.Now(); o.remaining(t, check) == 0; {
 				if time.Since(waited) > patience {
 					t.Fatal("the place is still held")
 				}

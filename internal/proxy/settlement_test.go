@@ -5,7 +5,6 @@ package proxy
 
 import (
 	"bufio"
-	"context"
 	"fmt"
 	"io"
 	"net"
@@ -56,43 +55,21 @@ func TestDueFor(t *testing.T) {
 	}
 }
 
-// settled is a server whose rule has a cost, counted for real by a limit of ten.
-type settled struct {
-	*fixture
-	memory *limiter.Memory
-	asked  chan limiter.Check
-}
-
-func startSettled(t *testing.T, upstream string, cost *ruleset.Cost) *settled {
+// startSettled has a rule with a cost and a limit of ten.
+func startSettled(t *testing.T, upstream string, cost *ruleset.Cost) *counting {
 	t.Helper()
 	policy := onePolicy()
 	policy.Rules[0].Cost = cost
 	policy.Rules[0].Limits[0].WindowMicros = (365 * 24 * time.Hour).Microseconds()
-	s := &settled{memory: limiter.NewMemory(nil, 0), asked: make(chan limiter.Check, 16)}
-	s.fixture = start(t, upstream, rulesOf(t, policy), func(ctx context.Context, namespace string, checks []limiter.Check) (limiter.Decision, error) {
-		decision, err := s.memory.Decide(ctx, namespace, checks)
-		s.asked <- checks[0]
-		return decision, err
-	})
-	return s
-}
-
-func (s *settled) remaining(t *testing.T, check limiter.Check) int64 {
-	t.Helper()
-	check.Cost = 0
-	decision, err := s.memory.Decide(t.Context(), "shop", []limiter.Check{check})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return decision.Limits[0].Remaining
+	return startCounting(t, upstream, policy)
 }
 
 // wantRemaining waits until so many are left, and wants no other number after.
-func (s *settled) wantRemaining(t *testing.T, check limiter.Check, want int64) {
+func (c *counting) wantRemaining(t *testing.T, check limiter.Check, want int64) {
 	t.Helper()
-	got := s.remaining(t, check)
+	got := c.remaining(t, check)
 	for waited := time.Now(); got != want && time.Since(waited) < patience; {
-		got = s.remaining(t, check)
+		got = c.remaining(t, check)
 	}
 	if got != want {
 		t.Errorf("%d are left, want %d", got, want)
