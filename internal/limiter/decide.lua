@@ -104,7 +104,8 @@ local texts = call('MGET', unpack(KEYS))
 -- What this call will write, by key: the state and how long it lives. The state is
 -- a text; of a log how many entries the list has, where those begin and end that
 -- are kept, and how many of now are added; of places how many are held, and
--- what ZADD takes to add or change some.
+-- what ZADD takes to add or change some, and whether a refusal changes them: that
+-- removes nobody.
 local states, lifetimes = {}, {}
 -- The same by number of the check, as it would be if all limits of its request
 -- admit it, and as it will be anyway.
@@ -426,7 +427,7 @@ while key < #KEYS do
           -- Who holds for longer than a lease does so by a clock that stepped back.
           local late = call('ZRANGEBYSCORE', name, '(' .. latest, '+inf', 'LIMIT', '0', '1000')
           if #late > 0 then
-            cut, unused = {count}, lease
+            cut, unused = {count, refused = true}, lease
             for j = 1, #late do
               cut[2 * j], cut[2 * j + 1] = latest, late[j]
             end
@@ -485,7 +486,9 @@ for name, state in pairs(states) do
   if type(state) == 'string' then
     call('PSETEX', name, lifetimes[name], state)
   elseif type(state[2]) == 'string' then
-    call('ZREMRANGEBYSCORE', name, '-inf', format('%d', now))
+    if not state.refused then
+      call('ZREMRANGEBYSCORE', name, '-inf', format('%d', now))
+    end
     for j = 2, #state, 2000 do
       call('ZADD', name, unpack(state, j, min(j + 1999, #state)))
     end

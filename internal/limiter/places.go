@@ -130,7 +130,7 @@ func (p *places) cut(stored state, stand standing, now int64) (state, bool) {
 	if stand.admits || !slices.ContainsFunc(stored.held, late) {
 		return stored, false
 	}
-	stored.held, stored.until = p.present(stored.held, now), latest
+	stored.until = latest
 	for i := range stored.held {
 		stored.held[i].until = min(stored.held[i].until, latest)
 	}
