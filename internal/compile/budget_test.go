@@ -146,6 +146,8 @@ func (r request) Target() string       { return r.target }
 func (request) Host() string           { return "shop.example.com" }
 func (request) Header(string) []string { return nil }
 func (request) Peer() netip.Addr       { return netip.MustParseAddr("192.0.2.1") }
+func (request) Scheme() string         { return "http" }
+func (request) HeaderNames() []string  { return nil }
 func (request) LocalPort() int32       { return 8080 }
 
 func TestMayShareAPod(t *testing.T) {

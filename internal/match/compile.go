@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"iter"
 	"slices"
-	"strings"
 
 	"github.com/penstock-dev/penstock/internal/ruleset"
 )
@@ -39,13 +38,6 @@ type ruleMatcher struct {
 	whole string
 	// ambiguous is the identity of all whose key has two values at once.
 	ambiguous string
-}
-
-// alternative is one entry of a rule's matches.
-type alternative struct {
-	path    string
-	kind    ruleset.PathMatchType
-	methods []string
 }
 
 // Compile readies the policies that select a pod with these labels. The matcher
@@ -132,57 +124,6 @@ func (m *Matcher) compilePolicy(namespace string, policy *ruleset.Policy) (polic
 		compiled.rules = append(compiled.rules, ready)
 	}
 	return compiled, nil
-}
-
-func compileAlternative(entry ruleset.Match) (alternative, error) {
-	ready := alternative{methods: entry.Methods}
-	if entry.Path == nil {
-		return ready, nil
-	}
-	ready.kind, ready.path = entry.Path.Type, entry.Path.Value
-	switch {
-	case ready.path == "":
-		return ready, fmt.Errorf("match of type %s has an empty path", ready.kind)
-	case ready.kind == ruleset.PathPrefix && len(ready.path) > 1:
-		// A prefix is of whole segments: the last slash says nothing.
-		ready.path = strings.TrimSuffix(ready.path, "/")
-	case ready.kind != ruleset.PathExact && ready.kind != ruleset.PathPrefix:
-		return ready, fmt.Errorf("path match type %q is not known to this version", ready.kind)
-	}
-	return ready, nil
-}
-
-// checkKey refuses what would otherwise silently count as missing.
-func checkKey(key []ruleset.KeyPart) error {
-	for _, part := range key {
-		for _, source := range part.From {
-			known := source.Kind == ruleset.SourceClientIP || source.Kind == ruleset.SourceHeader
-			if !known {
-				return fmt.Errorf("key part %q: source kind %q is not known to this version", part.Name, source.Kind)
-			}
-			if source.Kind == ruleset.SourceHeader && source.Name != strings.ToLower(source.Name) {
-				return fmt.Errorf("key part %q: header name %q is not in lower case", part.Name, source.Name)
-			}
-		}
-	}
-	return nil
-}
-
-// checkCost refuses what would otherwise silently count as something else.
-func checkCost(cost *ruleset.Cost) error {
-	if cost == nil {
-		return nil
-	}
-	switch request := &cost.Request; request.Source {
-	case ruleset.CostValue:
-	case ruleset.CostHeader, ruleset.CostQueryParam:
-		if request.Max < 1 {
-			return fmt.Errorf("cost from %s %q has no max", request.Source, request.Name)
-		}
-	default:
-		return fmt.Errorf("cost source %q is not known to this version", request.Source)
-	}
-	return nil
 }
 
 // covers reports whether the policy is for this port of the app.

@@ -4,6 +4,7 @@
 package match
 
 import (
+	"fmt"
 	"net/url"
 	"strings"
 
@@ -89,4 +90,21 @@ func unescape(text string) string {
 		return text
 	}
 	return decoded
+}
+
+// checkCost refuses what would otherwise silently count as something else.
+func checkCost(cost *ruleset.Cost) error {
+	if cost == nil {
+		return nil
+	}
+	switch request := &cost.Request; request.Source {
+	case ruleset.CostValue:
+	case ruleset.CostHeader, ruleset.CostQueryParam:
+		if request.Max < 1 {
+			return fmt.Errorf("cost from %s %q has no max", request.Source, request.Name)
+		}
+	default:
+		return fmt.Errorf("cost source %q is not known to this version", request.Source)
+	}
+	return nil
 }

@@ -8,8 +8,10 @@ import (
 	"crypto/sha256"
 	"encoding/base64"
 	"encoding/binary"
+	"fmt"
 	"hash"
 	"slices"
+	"strings"
 	"sync"
 
 	"github.com/penstock-dev/penstock/internal/ruleset"
@@ -110,4 +112,51 @@ func headerValue(view View, name string) (value string, ambiguous bool) {
 	}
 	differs := slices.ContainsFunc(values[1:], func(other string) bool { return other != values[0] })
 	return values[0], differs
+}
+
+// identify returns the identity of a request under a rule, or the part that is
+// missing and makes the rule skip or refuse the request.
+func (m *Matcher) identify(request *request, policy *ruleset.Policy, rule *ruleMatcher) (identity string, missing *ruleset.KeyPart) {
+	if len(rule.rule.Key) == 0 {
+		return rule.whole, nil
+	}
+	var room [256]byte
+	content := append(room[:0], identityOfParts)
+	ambiguous := false
+	client := func() []byte { return request.client(policy.ClientIP.IPv6PrefixLength) }
+	for i := range rule.rule.Key {
+		part := &rule.rule.Key[i]
+		var outcome partOutcome
+		content, outcome = appendPart(content, part, request.view, client)
+		switch {
+		case outcome == partAmbiguous:
+			ambiguous = true
+		case outcome == partMissing && (part.OnMissing == ruleset.MissingSkip || part.OnMissing == ruleset.MissingDeny):
+			return "", part
+		case outcome == partMissing:
+			content = appendField(content, kindMissing)
+			content = appendField(content, "")
+			content = appendField(content, "")
+		}
+	}
+	if ambiguous {
+		return rule.ambiguous, nil
+	}
+	return m.identifier.hash(content), nil
+}
+
+// checkKey refuses what would otherwise silently count as missing.
+func checkKey(key []ruleset.KeyPart) error {
+	for _, part := range key {
+		for _, source := range part.From {
+			known := source.Kind == ruleset.SourceClientIP || source.Kind == ruleset.SourceHeader
+			if !known {
+				return fmt.Errorf("key part %q: source kind %q is not known to this version", part.Name, source.Kind)
+			}
+			if source.Kind == ruleset.SourceHeader && source.Name != strings.ToLower(source.Name) {
+				return fmt.Errorf("key part %q: header name %q is not in lower case", part.Name, source.Name)
+			}
+		}
+	}
+	return nil
 }

@@ -31,6 +31,8 @@ type readings struct {
 	count int
 	// many are all readings where they are more than few.
 	many []string
+	// canonical says that the path was sent as its only reading.
+	canonical bool
 }
 
 func (r *readings) all() []string {
@@ -59,6 +61,7 @@ func readPath(path string, matching ruleset.PathMatching) (readings, error) {
 	loose := matching != ruleset.PathStrict
 	if isPlain(path, loose) {
 		result.add(path)
+		result.canonical = true
 		return result, nil
 	}
 	if err := checkEscapes(path); err != nil {
@@ -71,6 +74,7 @@ func readPath(path string, matching ruleset.PathMatching) (readings, error) {
 	if rest, hasHost := withoutHost(path); hasHost {
 		result.addReadings(rest, loose)
 	}
+	result.canonical = result.count == 1 && result.few[0] == path
 	return result, nil
 }
 

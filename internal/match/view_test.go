@@ -3,7 +3,11 @@
 
 package match
 
-import "net/netip"
+import (
+	"maps"
+	"net/netip"
+	"slices"
+)
 
 // fakeView is a request written down.
 type fakeView struct {
@@ -18,4 +22,6 @@ func (v *fakeView) Target() string              { return v.target }
 func (v *fakeView) Host() string                { return v.host }
 func (v *fakeView) Header(name string) []string { return v.headers[name] }
 func (v *fakeView) Peer() netip.Addr            { return v.peer }
+func (v *fakeView) Scheme() string              { return "http" }
+func (v *fakeView) HeaderNames() []string       { return slices.Collect(maps.Keys(v.headers)) }
 func (v *fakeView) LocalPort() int32            { return v.port }

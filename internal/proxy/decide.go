@@ -23,17 +23,18 @@ type Decider interface {
 func checksFor(rules *inForce, hits []match.Hit, now time.Time) []limiter.Check {
 	count := 0
 	for i := range hits {
-		count += len(hits[i].Rule.Limits)
+		count += len(hits[i].Limits)
 	}
 	checks := make([]limiter.Check, 0, count)
 	for i := range hits {
 		policy, rule := hits[i].Policy, hits[i].Rule
-		for j := range rule.Limits {
+		for j := range hits[i].Limits {
+			limit := &hits[i].Limits[j]
 			checks = append(checks, limiter.Check{
 				Kind: policy.Kind, Policy: policy.Name, Rule: rule.Name,
-				Limit: &rule.Limits[j], Identity: hits[i].Identity, Cost: hits[i].Cost,
+				Limit: limit, Identity: hits[i].Identity, Cost: hits[i].Cost,
 				Shadow: rule.Shadow, Leased: rule.Leased, Correctable: rule.Cost.IsCorrected(),
-				Settled:        rules.lowered.holds(rule.Limits[j].Key, now),
+				Settled:        rules.lowered.holds(limit.Key, now),
 				OnStoreFailure: rule.OnStoreFailure, LoosenessMilli: rule.LoosenessMilli,
 				LivePods: rules.livePods(policy.Kind, policy.Name),
 			})

@@ -23,8 +23,20 @@ var _ match.View = (*requestView)(nil)
 func (v *requestView) Method() string   { return v.request.Method }
 func (v *requestView) Target() string   { return v.request.RequestURI }
 func (v *requestView) Host() string     { return v.request.Host }
+func (v *requestView) Scheme() string   { return "http" }
 func (v *requestView) LocalPort() int32 { return v.appPort }
 func (v *requestView) Peer() netip.Addr { return peerOf(v.request) }
+
+// HeaderNames are those of the fields that the app will see.
+func (v *requestView) HeaderNames() []string {
+	names := make([]string, 0, len(v.request.Header))
+	for name := range v.request.Header {
+		if name := strings.ToLower(name); v.Header(name) != nil {
+			names = append(names, name)
+		}
+	}
+	return names
+}
 
 // Header returns what the app will see: a field that the client named in
 // Connection ends here, or a client could be counted by a key of its choice and

@@ -19,9 +19,10 @@ type RequestCost struct {
 	Source CostSource `json:"source"`
 	// Value is the cost with CostValue; 0 looks and charges nothing.
 	Value int64 `json:"value,omitempty"`
-	// Name is the header's, in lower case, or the query parameter's, as decoded.
+	// Name is the header's, in lower case, the query parameter's, as decoded, or the
+	// expression's text.
 	Name string `json:"name,omitempty"`
-	// Max is the most that a request costs, with CostHeader and CostQueryParam.
+	// Max is the most that a request costs, with all sources but CostValue.
 	Max int64 `json:"max,omitempty"`
 }
 
@@ -35,6 +36,8 @@ const (
 	CostHeader CostSource = "Header"
 	// CostQueryParam is what a query parameter says.
 	CostQueryParam CostSource = "QueryParam"
+	// CostExpression is what an expression over the request yields.
+	CostExpression CostSource = "Expression"
 )
 
 // ResponseCost is a cost that the app's answer tells.

@@ -16,6 +16,9 @@ type Selector struct {
 	// Port narrows the policy to requests that came in for the app's port of
 	// this number; 0 means all ports.
 	Port int32 `json:"port,omitempty"`
+	// Target names what the selector stands for, such as "Deployment/web"; empty for
+	// the selector of a policy.
+	Target string `json:"target,omitempty"`
 }
 
 // Requirement is one expression of a selector.
