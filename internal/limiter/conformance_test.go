@@ -35,7 +35,7 @@ func limiters(t *testing.T) map[string]Decider {
 	t.Cleanup(store.Close)
 	client := redis.NewClient(&redis.Options{Addr: store.Addr(), Protocol: 2, ContextTimeoutEnabled: true})
 	t.Cleanup(func() { _ = client.Close() })
-	t.Cleanup(func() { requireExpiries(t, client) })
+	t.Cleanup(func() { redistest.RequireExpiries(t, client, "*") })
 	onEmbedded := newRedis(t, client.Options(), patience)
 	onEmbedded.remembered = nil
 	return map[string]Decider{"redis": onRedis, "redis, remembering refusals": remembering, "embedded": onEmbedded, "memory": NewMemory(nil, 0)}

@@ -71,7 +71,7 @@ func settingsOf(t *testing.T, kind string) redisconn.Settings {
 		settings.Addresses = []string{store.Addr()}
 		client := redis.NewClient(&redis.Options{Addr: store.Addr(), Protocol: 2})
 		t.Cleanup(func() { _ = client.Close() })
-		t.Cleanup(func() { requireExpiries(t, client) })
+		t.Cleanup(func() { redistest.RequireExpiries(t, client, "*") })
 		return settings
 	default:
 		server = redistest.Start(t)
@@ -86,7 +86,7 @@ func settingsOf(t *testing.T, kind string) redisconn.Settings {
 		elsewhere.DB = 1
 		client = redis.NewClient(&elsewhere)
 		t.Cleanup(func() { _ = client.Close() })
-		t.Cleanup(func() { requireExpiries(t, client) })
+		t.Cleanup(func() { redistest.RequireExpiries(t, client, "*") })
 	}
 	return settings
 }

@@ -181,24 +181,8 @@ const patience = 10 * time.Second
 func clientOf(t *testing.T, server *redistest.Server) *redis.Client {
 	t.Helper()
 	client := server.Client(t)
-	t.Cleanup(func() { requireExpiries(t, client) })
+	t.Cleanup(func() { redistest.RequireExpiries(t, client, "*") })
 	return client
-}
-
-// requireExpiries fails the test if a key lives for ever.
-func requireExpiries(t *testing.T, client *redis.Client) {
-	t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), patience)
-	defer cancel()
-	names := client.Scan(ctx, 0, "*", 1000).Iterator()
-	for names.Next(ctx) {
-		if left, err := client.PTTL(ctx, names.Val()).Result(); err != nil || left == -1 {
-			t.Errorf("key %q has no expiry (%v)", names.Val(), err)
-		}
-	}
-	if err := names.Err(); err != nil {
-		t.Errorf("look for keys without expiry: %v", err)
-	}
 }
 
 // tokenBucketOf is a check of cost 1 on a token bucket for a client.

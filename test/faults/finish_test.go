@@ -6,20 +6,17 @@ package faults
 import (
 	"fmt"
 	"strings"
-	"time"
 
 	"github.com/redis/go-redis/v9"
 
 	"github.com/penstock-dev/penstock/internal/keys"
 	"github.com/penstock-dev/penstock/internal/limiter"
 	"github.com/penstock-dev/penstock/internal/ruleset"
+	"github.com/penstock-dev/penstock/test/redistest"
 )
 
 // mostConnections is how many connections a sidecar may have to one node.
 const mostConnections = 3
-
-// immortal is what PTTL says of a key without expiry.
-const immortal = time.Duration(-1)
 
 // finish ends the load and checks what must hold after every fault.
 func (s *scene) finish() {
@@ -107,15 +104,5 @@ func (s *scene) checkServer(admin *redis.Client) (found int) {
 		list, err := admin.ClientList(s.t.Context()).Result()
 		return err == nil && !strings.Contains(list, " name=penstock ")
 	})
-	names := admin.Scan(s.t.Context(), 0, fmt.Sprint(keys.DefaultPrefix, ":*"), 1000).Iterator()
-	for names.Next(s.t.Context()) {
-		found++
-		if left, err := admin.PTTL(s.t.Context(), names.Val()).Result(); err != nil || left == immortal {
-			s.t.Errorf("key %q has no expiry (%v)", names.Val(), err)
-		}
-	}
-	if err := names.Err(); err != nil {
-		s.t.Fatal(err)
-	}
-	return found
+	return redistest.RequireExpiries(s.t, admin, fmt.Sprint(keys.DefaultPrefix, ":*"))
 }

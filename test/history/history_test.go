@@ -4,7 +4,6 @@
 package history
 
 import (
-	"context"
 	"flag"
 	"fmt"
 	"math"
@@ -123,21 +122,11 @@ func requireVaried(t *testing.T, limits Limits, scene Scene, records []Record) {
 	}
 }
 
-// requireExpiries fails the test if a key lives for ever.
+// requireExpiries fails the test if there is no key, or one lives for ever.
 func requireExpiries(t *testing.T, client *redis.Client) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), patience)
-	defer cancel()
-	found := 0
-	names := client.Scan(ctx, 0, "*", 1000).Iterator()
-	for names.Next(ctx) {
-		found++
-		if left, err := client.PTTL(ctx, names.Val()).Result(); err != nil || left == -1 {
-			t.Errorf("key %q has no expiry (%v)", names.Val(), err)
-		}
-	}
-	if err := names.Err(); err != nil || found == 0 {
-		t.Errorf("found %d keys (%v), want some, all with an expiry", found, err)
+	if redistest.RequireExpiries(t, client, "*") == 0 {
+		t.Error("found no keys, want some, all with an expiry")
 	}
 }
 
