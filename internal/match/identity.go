@@ -116,7 +116,7 @@ func headerValue(view View, name string) (value string, ambiguous bool) {
 
 // identify returns the identity of a request under a rule, or the part that is
 // missing and makes the rule skip or refuse the request.
-func (m *Matcher) identify(request *request, policy *ruleset.Policy, rule *ruleMatcher) (identity string, missing *ruleset.KeyPart) {
+func (m *Matcher) identify(request *request, policy *ruleset.Policy, rule *ruleMatcher, _ *met) (identity string, missing *ruleset.KeyPart) {
 	if len(rule.rule.Key) == 0 {
 		return rule.whole, nil
 	}

@@ -76,10 +76,11 @@ func (m *Matcher) Match(view View) (Result, error) {
 func (m *Matcher) countRules(result *Result, request *request, policy *policyMatcher, paths *pathsRead) {
 	for i := range policy.rules {
 		rule := &policy.rules[i]
-		if !rule.meets(request, paths.all()) {
+		how, meets := rule.meets(request, paths.all())
+		if !meets {
 			continue
 		}
-		applies := m.count(result, request, policy.policy, rule, paths)
+		applies := m.count(result, request, policy.policy, rule, paths, &how)
 		if applies && policy.policy.FirstMatch && paths.canonical {
 			return
 		}
@@ -111,9 +112,9 @@ func (r *Result) checkSize() error {
 
 // count adds a rule that the request meets to the result, and reports whether the rule
 // applies: it does not where a part of its key is missing and says Skip.
-func (m *Matcher) count(result *Result, request *request, policy *ruleset.Policy, rule *ruleMatcher, paths *pathsRead) bool {
-	tier, limits := rule.limitsFor(request, paths)
-	identity, missing := m.identify(request, policy, rule)
+func (m *Matcher) count(result *Result, request *request, policy *ruleset.Policy, rule *ruleMatcher, paths *pathsRead, how *met) bool {
+	tier, limits := rule.limitsFor(request, paths, how)
+	identity, missing := m.identify(request, policy, rule, how)
 	switch {
 	case missing == nil:
 		result.Hits = append(result.Hits, Hit{

@@ -5,6 +5,9 @@ package match
 
 import "github.com/penstock-dev/penstock/internal/ruleset"
 
+// fewParams is how many parameters of a template cost no allocation.
+const fewParams = 4
+
 // request remembers what several rules ask of one request.
 type request struct {
 	view         View
@@ -13,6 +16,8 @@ type request struct {
 	address      []byte
 	addressBits  int
 	addressKnown bool
+	// params is room for the parameters of a template.
+	params [fewParams]PathParam
 }
 
 // pathsRead are the readings of a request's path as a policy sees it.

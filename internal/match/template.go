@@ -1,0 +1,81 @@
+// Copyright The Penstock Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package match
+
+import (
+	"fmt"
+	"strings"
+)
+
+// PathParam is a segment of a path that a template names.
+type PathParam struct {
+	Name string
+	// Value is the segment in canonical form.
+	Value string
+}
+
+// parameterOf is the name in a template's segment of the form {name}.
+func parameterOf(segment string) (name string, isParameter bool) {
+	if len(segment) < 3 || segment[0] != '{' || segment[len(segment)-1] != '}' {
+		return "", false
+	}
+	return segment[1 : len(segment)-1], true
+}
+
+// checkTemplate refuses a template that could never match or whose parameters cannot
+// be told apart.
+func checkTemplate(template string) error {
+	seen := make(map[string]bool)
+	for segment := range strings.SplitSeq(template, "/") {
+		name, isParameter := parameterOf(segment)
+		if !isParameter {
+			if strings.ContainsAny(segment, "{}") {
+				return fmt.Errorf("template %q: segment %q is neither literal nor a {parameter}", template, segment)
+			}
+			continue
+		}
+		if seen[name] {
+			return fmt.Errorf("template %q names {%s} twice; give one of them another name", template, name)
+		}
+		seen[name] = true
+	}
+	return nil
+}
+
+// fitsTemplate compares segment by segment; a parameter stands for any segment that is
+// not empty. A path that does not begin with a slash is no path of segments.
+func fitsTemplate(template, path string) bool {
+	if !strings.HasPrefix(path, "/") {
+		return false
+	}
+	for more := true; more; {
+		var wanted, segment string
+		var moreOfPath bool
+		wanted, template, more = strings.Cut(template, "/")
+		segment, path, moreOfPath = strings.Cut(path, "/")
+		if more != moreOfPath {
+			return false
+		}
+		if _, isParameter := parameterOf(wanted); isParameter && segment != "" {
+			continue
+		}
+		if wanted != segment {
+			return false
+		}
+	}
+	return true
+}
+
+// appendParams appends the parameters of a path that fits the template.
+func appendParams(params []PathParam, template, path string) []PathParam {
+	for more := true; more; {
+		var wanted, segment string
+		wanted, template, more = strings.Cut(template, "/")
+		segment, path, _ = strings.Cut(path, "/")
+		if name, isParameter := parameterOf(wanted); isParameter {
+			params = append(params, PathParam{Name: name, Value: segment})
+		}
+	}
+	return params
+}
