@@ -15,6 +15,7 @@ import (
 // any number of requests may ask at once.
 type Matcher struct {
 	policies   []policyMatcher
+	index      *index
 	identifier *identifier
 }
 
@@ -60,6 +61,7 @@ func Compile(rs *ruleset.RuleSet, podLabels map[string]string) (*Matcher, error)
 		compiled.ports = ports
 		m.policies = append(m.policies, compiled)
 	}
+	m.index = newIndex(m.policies)
 	return m, nil
 }
 
@@ -107,7 +109,7 @@ func (m *Matcher) compilePolicy(namespace string, policy *ruleset.Policy) (polic
 			ambiguous: m.identifier.ofRule(identityOfAmbiguous, namespace, policy, rule),
 		}
 		for _, entry := range rule.Matches {
-			readied, err := compileAlternative(entry)
+			readied, err := compileAlternative(entry, policy.PathMatching)
 			if err != nil {
 				return compiled, fmt.Errorf("rule %q: %w", rule.Name, err)
 			}

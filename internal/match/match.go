@@ -50,41 +50,55 @@ type Result struct {
 // may refuse. Shadow rules that look at paths do not meet such a request.
 func (m *Matcher) Match(view View) (Result, error) {
 	request := request{view: view}
+	if err := m.readPaths(&request); err != nil {
+		return Result{}, err
+	}
 	var result Result
 	port := view.LocalPort()
-	for i := range m.policies {
-		policy := &m.policies[i]
-		if !policy.covers(port) {
-			continue
+	turn := turn{}
+	for _, number := range m.index.candidates(&request) {
+		entry := &m.index.entries[number]
+		if entry.policy != turn.policy {
+			turn = beginTurn(entry.policy, &request, port)
 		}
-		paths, err := policy.pathsOf(&request)
-		if err != nil {
-			return Result{}, fmt.Errorf("read path for %s %q: %w", policy.policy.Kind, policy.policy.Name, err)
+		if !turn.over {
+			m.ask(&result, &request, &turn, entry.rule)
 		}
-		if policy.exempts(&request, &paths) {
-			result.Exempt = append(result.Exempt, policy.policy)
-			continue
-		}
-		m.countRules(&result, &request, policy, &paths)
 	}
 	return result, result.checkSize()
 }
 
-// countRules adds the rules of a policy that the request meets to the result: all,
-// or with FirstMatch the first. A path in another spelling than the canonical one may
-// be read as one that the first rule is not for, and so meets them all.
-func (m *Matcher) countRules(result *Result, request *request, policy *policyMatcher, paths *pathsRead) {
-	for i := range policy.rules {
-		rule := &policy.rules[i]
-		how, meets := rule.meets(request, paths.all())
-		if !meets {
-			continue
-		}
-		applies := m.count(result, request, policy.policy, rule, paths, &how)
-		if applies && policy.policy.FirstMatch && paths.canonical {
-			return
-		}
+// turn is that of a policy: its rules are asked one after the other.
+type turn struct {
+	policy *policyMatcher
+	paths  pathsRead
+	// begun is true once a rule was met, and the policy does not exempt the request.
+	begun bool
+	// over is true if no further rule of the policy is to be asked.
+	over bool
+}
+
+func beginTurn(policy *policyMatcher, request *request, port int32) turn {
+	return turn{policy: policy, paths: policy.pathsOf(request), over: !policy.covers(port)}
+}
+
+// ask adds a rule to the result if the request meets it. With FirstMatch it is the last
+// of its policy, unless the request can be read as one that the rule is not for: its
+// path is in another spelling than the canonical one, or a value is in doubt.
+func (m *Matcher) ask(result *Result, request *request, turn *turn, rule *ruleMatcher) {
+	policy := turn.policy
+	how, meets := rule.meets(request, turn.paths.all())
+	if !meets {
+		return
 	}
+	if !turn.begun && policy.exempts(request, &turn.paths) {
+		result.Exempt = append(result.Exempt, policy.policy)
+		turn.over = true
+		return
+	}
+	turn.begun = true
+	applies := m.count(result, request, policy.policy, rule, &turn.paths, &how)
+	turn.over = applies && policy.policy.FirstMatch && turn.paths.canonical && !how.inDoubt
 }
 
 // checkSize refuses a spelling with so many readings that the request meets more

@@ -3,7 +3,12 @@
 
 package match
 
-import "github.com/penstock-dev/penstock/internal/ruleset"
+import (
+	"fmt"
+	"strings"
+
+	"github.com/penstock-dev/penstock/internal/ruleset"
+)
 
 // fewParams is how many parameters of a template cost no allocation.
 const fewParams = 4
@@ -16,6 +21,9 @@ type request struct {
 	address      []byte
 	addressBits  int
 	addressKnown bool
+	// host is in canonical form, once it is known.
+	host      string
+	hostKnown bool
 	// params is room for the parameters of a template.
 	params [fewParams]PathParam
 }
@@ -36,36 +44,59 @@ func (p *pathsRead) all() []string {
 	return p.known.all()
 }
 
-// pathsOf reads the path if the policy looks at paths. It gives an error that wraps
-// ErrBadPath if the path has no reading and a rule that may refuse looks at it.
-func (p *policyMatcher) pathsOf(request *request) (pathsRead, error) {
+// pathsOf are the readings that the policy's rules compare, once they were read.
+func (p *policyMatcher) pathsOf(request *request) pathsRead {
 	if !p.looksAtPaths {
-		return pathsRead{canonical: true}, nil
+		return pathsRead{canonical: true}
 	}
-	known, err := request.readings(p.policy.PathMatching)
-	switch {
-	case err == nil:
-		return pathsRead{known: known, canonical: known.canonical}, nil
-	case p.refusesBadPaths:
-		return pathsRead{}, err
-	default:
-		return pathsRead{}, nil
+	known := request.readings(p.policy.PathMatching)
+	if known.count == 0 {
+		return pathsRead{}
 	}
+	return pathsRead{known: known, canonical: known.canonical}
 }
 
-func (r *request) readings(matching ruleset.PathMatching) (*readings, error) {
-	known := &r.loose
+func (r *request) readings(matching ruleset.PathMatching) *readings {
 	if matching == ruleset.PathStrict {
-		known = &r.strict
+		return &r.strict
 	}
-	if known.count == 0 {
-		read, err := readTarget(r.view.Target(), matching)
-		if err != nil {
-			return nil, err
+	return &r.loose
+}
+
+// readPaths reads the path in each way in which a rule looks at it. It gives an error
+// that wraps ErrBadPath if the path has no reading and a rule that may refuse looks at
+// it.
+func (m *Matcher) readPaths(request *request) error {
+	err := m.readPath(request, ruleset.PathLoose, m.index.looksAtLoose)
+	if strictly := m.readPath(request, ruleset.PathStrict, m.index.looksAtStrict); strictly != nil {
+		err = strictly
+	}
+	if err == nil {
+		return nil
+	}
+	port := request.view.LocalPort()
+	for i := range m.policies {
+		policy := &m.policies[i]
+		if !policy.refusesBadPaths || !policy.covers(port) {
+			continue
 		}
-		*known = read
+		if paths := policy.pathsOf(request); paths.known == nil && !policy.exempts(request, &paths) {
+			return fmt.Errorf("read path for %s %q: %w", policy.policy.Kind, policy.policy.Name, err)
+		}
 	}
-	return known, nil
+	return nil
+}
+
+func (m *Matcher) readPath(request *request, matching ruleset.PathMatching, look bool) error {
+	if !look {
+		return nil
+	}
+	read, err := readTarget(request.view.Target(), matching)
+	if err != nil {
+		return err
+	}
+	*request.readings(matching) = read
+	return nil
 }
 
 // client returns the text of the client's network, empty if it has no address.
@@ -78,4 +109,16 @@ func (r *request) client(ipv6PrefixLength int) []byte {
 		r.address = appendNetwork(r.address, network)
 	}
 	return r.address
+}
+
+func (r *request) hostName() string {
+	if !r.hostKnown {
+		r.host, r.hostKnown = canonicalHost(r.view.Host()), true
+	}
+	return r.host
+}
+
+func (r *request) query() string {
+	_, query, _ := strings.Cut(r.view.Target(), "?")
+	return query
 }
