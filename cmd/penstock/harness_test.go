@@ -132,6 +132,9 @@ func (r *running) send(a ask) *http.Response {
 	for name, value := range a.header {
 		request.Header.Set(name, value)
 	}
+	if host := a.header["Host"]; host != "" {
+		request.Host = host
+	}
 	request.Close = true
 	dialer := &net.Dialer{}
 	if a.from != "" {

@@ -4,6 +4,7 @@
 package compile
 
 import (
+	"maps"
 	"slices"
 	"strings"
 
@@ -11,38 +12,86 @@ import (
 	"github.com/penstock-dev/penstock/internal/ruleset"
 )
 
-// maxReadings is in how many ways a path is understood that is not made to be
-// misread: a request meets the rules of each. More readings need dot segments
-// besides other oddities; the sidecar refuses those that meet too many limits.
-const maxReadings = 4
+const (
+	// maxReadings is in how many ways a path is understood that is not made to be
+	// misread: a request meets the rules of each. More readings need dot segments
+	// besides other oddities; the sidecar refuses those that meet too many limits.
+	maxReadings = 4
+	// maxPathPlaces bounds the work of telling templates apart. Beyond it, all that could
+	// be met is counted.
+	maxPathPlaces = 1 << 14
+)
 
-// pathTree adds up the limits of literal paths, by segment.
+// anySegment stands for a parameter of a template in a pattern's segments.
+const anySegment = "{}"
+
+// pattern is a path as budgets tell paths apart.
+type pattern struct {
+	// segments are those of the path in its loosest form; none is every path.
+	segments []string
+	// exact says that nothing below the path is meant.
+	exact bool
+}
+
+// patternOf is every path for a regular expression, for nil, and for what cannot be
+// told apart.
+func patternOf(path *ruleset.PathMatch) pattern {
+	if path == nil || path.Type == ruleset.PathRegularExpression {
+		return pattern{}
+	}
+	folded, ok := foldPath(path)
+	if !ok {
+		return pattern{}
+	}
+	p := pattern{exact: path.Type != ruleset.PathPrefix}
+	for segment := range strings.SplitSeq(folded, "/") {
+		switch {
+		case segment == "":
+		case path.Type == ruleset.PathTemplate && segment[0] == '{':
+			p.segments = append(p.segments, anySegment)
+		default:
+			p.segments = append(p.segments, segment)
+		}
+	}
+	return p
+}
+
+// foldPath is the path as the loosest policy sees it, so that patterns of policies
+// with different pathMatching compare. It is false for a path that cannot be told
+// apart.
+func foldPath(path *ruleset.PathMatch) (string, bool) {
+	segments := strings.Split(path.Value, "/")
+	for i, segment := range segments {
+		segments[i], _, _ = strings.Cut(segment, ";")
+	}
+	fold := match.CanonicalPattern
+	if path.Type == ruleset.PathTemplate {
+		fold = match.CanonicalTemplate
+	}
+	folded, err := fold(strings.Join(segments, "/"), ruleset.PathLoose)
+	return folded, err == nil
+}
+
+// pathTree adds up the limits of paths, by segment.
 type pathTree struct {
 	segments map[string]*pathTree
 	// prefix are the limits of rules for everything below this path, itself included.
 	prefix int
 	// exact are the limits of rules for this path alone.
 	exact int
+	// all are the limits of rules for this path and everything below it.
+	all int
 }
 
-// add counts limits at a path; nil is every path.
-func (t *pathTree) add(path *ruleset.PathMatch, limits int) {
-	if path == nil {
-		t.prefix += limits
-		return
-	}
-	folded, ok := foldPath(path.Value)
-	if !ok {
-		t.prefix += limits
-		return
-	}
+// add counts limits at a path.
+func (t *pathTree) add(path *pattern, limits int) {
 	node := t
-	for segment := range strings.SplitSeq(strings.Trim(folded, "/"), "/") {
-		if segment != "" {
-			node = node.child(segment)
-		}
+	node.all += limits
+	for _, segment := range path.segments {
+		node = node.child(segment)
+		node.all += limits
 	}
-	if path.Type == ruleset.PathExact {
+	if path.exact {
 		node.exact += limits
 	} else {
 		node.prefix += limits
@@ -64,36 +113,63 @@ func (t *pathTree) child(segment string) *pathTree {
 // most is the largest sum of limits that maxReadings paths meet together, where
 // what they share counts once.
 func (t *pathTree) most() int {
-	var chains []int
-	chains = append(chains, t.longest(&chains))
-	slices.SortFunc(chains, func(a, b int) int { return b - a })
+	s := &search{places: maxPathPlaces}
+	s.chains = append(s.chains, s.longest([]*pathTree{t}))
+	slices.SortFunc(s.chains, func(a, b int) int { return b - a })
 	sum := 0
-	for _, limits := range chains[:min(len(chains), maxReadings)] {
+	for _, limits := range s.chains[:min(len(s.chains), maxReadings)] {
 		sum += limits
 	}
 	return sum
 }
 
-// longest is the chain with most limits from here down. The chains that branch off
-// it are added to others: the longest of all these are the best choice of leaves.
-func (t *pathTree) longest(others *[]int) int {
-	best := t.exact
-	for _, child := range t.segments {
-		chain := child.longest(others)
-		*others = append(*others, min(best, chain))
-		best = max(best, chain)
-	}
-	return best + t.prefix
+// search walks the places at which a path can be: by templates, it can be at several
+// nodes of a tree at once.
+type search struct {
+	chains []int
+	places int
 }
 
-// foldPath is the path as the loosest policy sees it, so that patterns of policies
-// with different pathMatching compare. It is false for a path that cannot be told
-// apart.
-func foldPath(path string) (string, bool) {
-	segments := strings.Split(path, "/")
-	for i, segment := range segments {
-		segments[i], _, _ = strings.Cut(segment, ";")
+// longest is the chain with most limits from here down. The chains that branch off
+// it are added to others: the longest of all these are the best choice of leaves.
+func (s *search) longest(place []*pathTree) int {
+	s.places--
+	prefix, best, all := 0, 0, 0
+	for _, node := range place {
+		prefix, best, all = prefix+node.prefix, best+node.exact, all+node.all
 	}
-	folded, err := match.CanonicalPattern(strings.Join(segments, "/"), ruleset.PathLoose)
-	return folded, err == nil
+	if s.places < 0 {
+		return all
+	}
+	for _, segment := range segmentsOf(place) {
+		chain := s.longest(next(place, segment))
+		s.chains = append(s.chains, min(best, chain))
+		best = max(best, chain)
+	}
+	return best + prefix
+}
+
+// segmentsOf are the segments that lead on from a place, anySegment among them where
+// any other does.
+func segmentsOf(place []*pathTree) []string {
+	var segments []string
+	for _, node := range place {
+		segments = slices.AppendSeq(segments, maps.Keys(node.segments))
+	}
+	slices.Sort(segments)
+	return slices.Compact(segments)
+}
+
+// next is where a segment leads from a place: a parameter takes any.
+func next(place []*pathTree, segment string) []*pathTree {
+	var nodes []*pathTree
+	for _, node := range place {
+		if node.segments[segment] != nil {
+			nodes = append(nodes, node.segments[segment])
+		}
+		if segment != anySegment && node.segments[anySegment] != nil {
+			nodes = append(nodes, node.segments[anySegment])
+		}
+	}
+	return nodes
 }

@@ -33,7 +33,7 @@ func TestLastValidFormStaysInForce(t *testing.T) {
 			newPolicy("web", generation(2), requests(20), invalid), v1alpha1.ReasonInvalid, 1, []int64{10}, false,
 		},
 		"what is not implemented keeps it": {
-			newPolicy("web", generation(2), func(p *v1alpha1.RateLimitPolicy) { p.Spec.Evaluation = v1alpha1.EvaluationFirstMatch }),
+			newPolicy("web", generation(2), func(p *v1alpha1.RateLimitPolicy) { p.Spec.Rules[0].Scope = v1alpha1.ScopePod }),
 			v1alpha1.ReasonNotImplemented, 1, []int64{10}, false,
 		},
 		"a target that does not exist keeps it": {

@@ -37,8 +37,10 @@ func compilePolicy(policy *v1alpha1.RateLimitPolicy, found *findings) (*ruleset.
 		ClientIP:     compileClientIP(s.ClientIP, found),
 		PathMatching: ruleset.PathMatching(s.PathMatching),
 		Response:     compileResponse(s.Response, found),
+		FirstMatch:   s.Evaluation == v1alpha1.EvaluationFirstMatch,
 		Rules:        []ruleset.Rule{},
 	}
+	oneOf(found, spec.Child("evaluation"), string(s.Evaluation), "", "All", "FirstMatch")
 	if s.PathMatching == "" {
 		form.PathMatching = ruleset.PathLoose
 		defaults.PathMatching = v1alpha1.PathMatchingLoose

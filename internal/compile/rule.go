@@ -9,14 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/penstock-dev/penstock/api/v1alpha1"
-	"github.com/penstock-dev/penstock/internal/match"
 	"github.com/penstock-dev/penstock/internal/ruleset"
-)
-
-const (
-	maxMatches = 8
-	maxMethods = 32
-	maxPath    = 512
 )
 
 // compileRules compiles the rules that are not disabled, and checks them all. The
@@ -104,43 +97,4 @@ func compileLocal(rule *v1alpha1.Rule, at *field.Path, found *findings) int64 {
 		found.invalid(at.Child("looseness"), "%q %v", rule.Local.Looseness, err)
 	}
 	return milli
-}
-
-func compileMatch(m *v1alpha1.Match, matching ruleset.PathMatching, at *field.Path, found *findings) ruleset.Match {
-	compiled := ruleset.Match{Methods: m.Methods}
-	methods := at.Child("methods")
-	atMost(found, methods, len(m.Methods), maxMethods)
-	for i, method := range m.Methods {
-		if !methodName.MatchString(method) || len(method) > maxMethod {
-			found.invalid(methods.Index(i), "%q is not a method: write one in upper case, such as GET", method)
-		}
-	}
-	if m.Path != nil {
-		compiled.Path = compilePath(m.Path, matching, at.Child("path"), found)
-	}
-	if m.Path == nil && len(m.Methods) == 0 && len(m.Hosts)+len(m.Headers)+len(m.QueryParams) == 0 {
-		found.invalid(at, "is empty and would match every request: say what it matches, or remove matches")
-	}
-	return compiled
-}
-
-func compilePath(path *v1alpha1.PathMatch, matching ruleset.PathMatching, at *field.Path, found *findings) *ruleset.PathMatch {
-	oneOf(found, at.Child("type"), string(path.Type), "", "Exact", "PathPrefix", "Template", "RegularExpression")
-	compiled := &ruleset.PathMatch{Type: ruleset.PathPrefix}
-	switch path.Type {
-	case v1alpha1.PathMatchExact:
-		compiled.Type = ruleset.PathExact
-	case v1alpha1.PathMatchTemplate, v1alpha1.PathMatchRegularExpression:
-		// Refused as not implemented; their values have another form.
-		return nil
-	}
-	value, err := match.CanonicalPattern(path.Value, matching)
-	switch {
-	case err != nil:
-		found.invalid(at.Child("value"), "%v", err)
-	case len(path.Value) > maxPath:
-		found.invalid(at.Child("value"), "has %d characters, at most %d are allowed: shorten it", len(path.Value), maxPath)
-	}
-	compiled.Value = value
-	return compiled
 }

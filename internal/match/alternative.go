@@ -153,7 +153,7 @@ func (a *alternative) knows(paths []string, i int) bool {
 }
 
 func (a *alternative) holdsForHost(host string) bool {
-	return slices.ContainsFunc(a.hosts, func(pattern string) bool { return fitsHost(pattern, host) })
+	return slices.ContainsFunc(a.hosts, func(pattern string) bool { return FitsHost(pattern, host) })
 }
 
 // holdsFor reports whether a reading of the path, if there is one, is one that the

@@ -24,9 +24,9 @@ func canonicalHost(host string) string {
 	return strings.ToLower(strings.TrimSuffix(host, "."))
 }
 
-// fitsHost reports whether a canonical host is the one of the pattern, or of a domain
+// FitsHost reports whether a canonical host is the one of the pattern, or of a domain
 // where the pattern begins with "*.".
-func fitsHost(pattern, host string) bool {
+func FitsHost(pattern, host string) bool {
 	if !strings.HasPrefix(pattern, anyLabels) {
 		return pattern == host
 	}

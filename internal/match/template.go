@@ -4,8 +4,11 @@
 package match
 
 import (
+	"errors"
 	"fmt"
 	"strings"
+
+	"github.com/penstock-dev/penstock/internal/ruleset"
 )
 
 // PathParam is a segment of a path that a template names.
@@ -78,4 +81,32 @@ func appendParams(params []PathParam, template, path string) []PathParam {
 		}
 	}
 	return params
+}
+
+// CanonicalTemplate returns a template as paths are compared with it. What is literal
+// is brought into canonical form as CanonicalPattern does, and parameters keep their
+// names.
+func CanonicalTemplate(template string, matching ruleset.PathMatching) (string, error) {
+	if err := checkTemplate(template); err != nil {
+		return "", err
+	}
+	// Parameters stand aside as text that is canonical and occurs nowhere else.
+	mark := "~"
+	for strings.Contains(template, mark) {
+		mark += "~"
+	}
+	segments := strings.Split(template, "/")
+	var names []string
+	for i, segment := range segments {
+		if _, isParameter := parameterOf(segment); isParameter {
+			segments[i] = fmt.Sprintf("%s%d-", mark, i)
+			names = append(names, segments[i], segment)
+		}
+	}
+	restore := strings.NewReplacer(names...)
+	canonical, err := CanonicalPattern(strings.Join(segments, "/"), matching)
+	if err != nil {
+		return "", errors.New(restore.Replace(err.Error()))
+	}
+	return restore.Replace(canonical), nil
 }
