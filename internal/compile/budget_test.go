@@ -23,7 +23,10 @@ func TestLimitsPerRequest(t *testing.T) {
 	at := func(kind ruleset.PathMatchType, value string, methods ...string) ruleset.Match {
 		return ruleset.Match{Path: &ruleset.PathMatch{Type: kind, Value: value}, Methods: methods}
 	}
-	const exact, prefix = ruleset.PathExact, ruleset.PathPrefix
+	const exact, prefix, template, expression = ruleset.PathExact, ruleset.PathPrefix, ruleset.PathTemplate, ruleset.PathRegularExpression
+	on := func(hosts ...string) ruleset.Match { return ruleset.Match{Hosts: hosts} }
+	tiered := rule(2)
+	tiered.Tiers = []ruleset.Tier{{Limits: make([]ruleset.Limit, 5)}, {}}
 	tests := map[string]struct {
 		rules []ruleset.Rule
 		want  int
@@ -36,6 +39,14 @@ func TestLimitsPerRequest(t *testing.T) {
 		"method and path":                    {[]ruleset.Rule{rule(2, at(prefix, "/a", "GET")), rule(3, at(prefix, "/a", "PUT")), rule(1)}, 4},
 		"four readings meet four paths":      {[]ruleset.Rule{rule(1, at(exact, "/a")), rule(1, at(exact, "/b")), rule(1, at(exact, "/c")), rule(1, at(exact, "/d")), rule(1, at(exact, "/e"))}, 4},
 		"what paths share counts once":       {[]ruleset.Rule{rule(5, at(prefix, "/a")), rule(1, at(exact, "/a/b")), rule(1, at(exact, "/a/c"))}, 7},
+		"hosts apart":                        {[]ruleset.Rule{rule(2, on("a.test")), rule(3, on("b.test")), rule(1)}, 4},
+		"a domain holds its hosts":           {[]ruleset.Rule{rule(2, on("*.a.test")), rule(3, on("b.a.test")), rule(4, on("*.b.a.test"))}, 6},
+		"a domain is not below itself":       {[]ruleset.Rule{rule(2, on("*.a.test")), rule(3, on("a.test"))}, 3},
+		"a template holds a literal":         {[]ruleset.Rule{rule(2, at(template, "/users/{id}")), rule(3, at(exact, "/users/me"))}, 5},
+		"templates apart":                    {[]ruleset.Rule{rule(8, at(template, "/a/{x}/c")), rule(8, at(template, "/a/{x}/d")), rule(8, at(template, "/a/{x}")), rule(8, at(template, "/b/{x}")), rule(8, at(template, "/b/{x}/c"))}, 32},
+		"templates that meet":                {[]ruleset.Rule{rule(1, at(template, "/{x}/b")), rule(2, at(template, "/a/{y}")), rule(4, at(prefix, "/a/b"))}, 7},
+		"an expression may be any path":      {[]ruleset.Rule{rule(1, at(expression, "/a")), rule(2, at(exact, "/b"))}, 3},
+		"the largest of tiers":               {[]ruleset.Rule{tiered}, 5},
 		"spellings of one path are one path": {[]ruleset.Rule{rule(1, at(exact, "/A;v=1")), rule(1, at(exact, "/a")), rule(1, at(exact, "/a/")), rule(1, at(exact, "/b")), rule(1, at(exact, "/c")), rule(1, at(exact, "/d")), rule(1, at(exact, "/e"))}, 6},
 	}
 	for name, tc := range tests {
@@ -76,7 +87,8 @@ func TestBudgetIsNeverTooLow(t *testing.T) {
 				target += "/" + rapid.SampledFrom(segments).Draw(t, "segment")
 			}
 		}
-		result, err := matcher.Match(request{method: rapid.SampledFrom([]string{"GET", "PUT", "HEAD"}).Draw(t, "method"), target: target})
+		host := rapid.SampledFrom([]string{"a.test", "b.a.test", "c.b.a.test", "test", "x.test"}).Draw(t, "host")
+		result, err := matcher.Match(request{host: host, method: rapid.SampledFrom([]string{"GET", "PUT", "HEAD"}).Draw(t, "method"), target: target})
 		if errors.Is(err, match.ErrBadPath) && bound > maxLimitsPerRequest {
 			return // such policies are never in force together
 		}
@@ -88,7 +100,7 @@ func TestBudgetIsNeverTooLow(t *testing.T) {
 			met += len(hit.Rule.Limits)
 		}
 		if met > bound {
-			t.Fatalf("%s met %d limits, the bound is %d", target, met, bound)
+			t.Fatalf("%s%s met %d limits, the bound is %d", host, target, met, bound)
 		}
 	})
 }
@@ -123,11 +135,9 @@ func drawRule(t *rapid.T) ruleset.Rule {
 	for range rapid.SampledFrom([]int{0, 1, 1, 1, 1, 2}).Draw(t, "matches") {
 		m := ruleset.Match{}
 		if rapid.IntRange(0, 4).Draw(t, "by path") > 0 {
-			m.Path = &ruleset.PathMatch{
-				Type:  rapid.SampledFrom([]ruleset.PathMatchType{ruleset.PathExact, ruleset.PathPrefix}).Draw(t, "type"),
-				Value: rapid.SampledFrom([]string{"/a", "/b", "/a/b", "/b/a"}).Draw(t, "path"),
-			}
+			m.Path = drawPath(t)
 		}
+		m.Hosts = rapid.SampledFrom([][]string{nil, nil, {"a.test"}, {"*.a.test"}, {"*.test", "test"}, {"*.b.a.test", "b.a.test"}}).Draw(t, "hosts")
 		if rapid.IntRange(0, 3).Draw(t, "by method") == 0 || m.Path == nil {
 			m.Methods = []string{rapid.SampledFrom([]string{"GET", "PUT"}).Draw(t, "method")}
 		}
@@ -136,14 +146,26 @@ func drawRule(t *rapid.T) ruleset.Rule {
 	return rule
 }
 
+func drawPath(t *rapid.T) *ruleset.PathMatch {
+	kind := rapid.SampledFrom([]ruleset.PathMatchType{ruleset.PathExact, ruleset.PathPrefix, ruleset.PathTemplate, ruleset.PathTemplate, ruleset.PathRegularExpression}).Draw(t, "type")
+	values := []string{"/a", "/b", "/a/b", "/b/a"}
+	switch kind {
+	case ruleset.PathTemplate:
+		values = []string{"/{x}", "/a/{x}", "/{x}/b", "/{x}/{y}", "/{x}/a/{y}", "/b"}
+	case ruleset.PathRegularExpression:
+		values = []string{"/a.*", "/b/?", ".*"}
+	}
+	return &ruleset.PathMatch{Type: kind, Value: rapid.SampledFrom(values).Draw(t, "path")}
+}
+
 // request is a request as matching sees it.
 type request struct {
-	method, target string
+	method, target, host string
 }
 
 func (r request) Method() string       { return r.method }
 func (r request) Target() string       { return r.target }
-func (request) Host() string           { return "shop.example.com" }
+func (r request) Host() string         { return r.host }
 func (request) Header(string) []string { return nil }
 func (request) Peer() netip.Addr       { return netip.MustParseAddr("192.0.2.1") }
 func (request) Scheme() string         { return "http" }
