@@ -65,8 +65,9 @@ type Match struct {
 type PathMatch struct {
 	// type says how the path is compared. Exact: the whole path. PathPrefix: its
 	// first segments, so that /api matches /api and /api/users, not /apix.
-	// Template: segment by segment, where {name} stands for any one. Regular
-	// expression (RegularExpression, RE2): the whole path. Absent means PathPrefix.
+	// Template: segment by segment, where {name} stands for any one that is not empty.
+	// RegularExpression (RE2): the whole path in canonical form. Absent means
+	// PathPrefix.
 	// Example: Exact.
 	// +optional
 	Type PathMatchType `json:"type,omitempty"`
@@ -119,8 +120,8 @@ type HeaderMatch struct {
 	Name string `json:"name"`
 
 	// type says how the value is compared. Exact: equal. RegularExpression (RE2):
-	// the whole value matches. Present, Absent: the header is there or not. Several
-	// values are joined with a comma. Absent means Exact.
+	// the whole value matches. Present, Absent: the header is there or not. Of several
+	// values, any one may be it, or all of them joined with a comma. Absent means Exact.
 	// Example: Present.
 	// +optional
 	Type ValueMatchType `json:"type,omitempty"`
@@ -150,8 +151,9 @@ type QueryParamMatch struct {
 	Name string `json:"name"`
 
 	// type says how the value is compared. Exact: equal. RegularExpression (RE2):
-	// the whole value matches. Present, Absent: the parameter is there or not.
-	// Absent means Exact.
+	// the whole value matches. Present, Absent: the parameter is there or not. Of
+	// several values, any one may be it, or all of them joined with a comma. What apps
+	// read in different ways holds in each. Absent means Exact.
 	// Example: Absent.
 	// +optional
 	Type ValueMatchType `json:"type,omitempty"`

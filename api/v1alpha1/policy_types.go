@@ -37,7 +37,8 @@ type PolicyRules struct {
 	Exempt *Exempt `json:"exempt,omitempty"`
 
 	// evaluation says how many of the matching rules count. All: every one.
-	// FirstMatch: the first, in the order of rules. Absent means All.
+	// FirstMatch: the first, in the order of rules, unless the request can be read as
+	// one that this rule is not for; such a one counts by all. Absent means All.
 	// Example: FirstMatch.
 	// +optional
 	Evaluation Evaluation `json:"evaluation,omitempty"`

@@ -45,7 +45,7 @@ func TestCanonicalHost(t *testing.T) {
 	t.Parallel()
 	for host, want := range map[string]string{
 		"Shop.Example.com": "shop.example.com", "shop.example.com:8080": "shop.example.com", "shop.example.com.": "shop.example.com",
-		"shop.example.com.:80": "shop.example.com", "[2001:DB8::1]:80": "[2001:db8::1]", "[2001:db8::1]": "[2001:db8::1]", "2001:db8::1": "2001:db8::1", "": "",
+		"shop.example.com.:80": "shop.example.com", "[2001:DB8::1]:80": "[2001:db8::1]", "[2001:db8::1]": "[2001:db8::1]", "2001:db8::1": "2001:db8::1", "user@Shop.test:80": "shop.test", "": "",
 	} {
 		if got := canonicalHost(host); got != want {
 			t.Errorf("canonicalHost(%q) = %q, want %q", host, got, want)
