@@ -79,6 +79,10 @@ type met struct {
 
 // meets reports whether any alternative of the rule holds for any reading, and how.
 func (r *ruleMatcher) meets(request *request, paths []string) (met, bool) {
+	if r.keyedByPath && len(paths) == 0 {
+		// The path has no reading, and this is a shadow: others refuse the request.
+		return met{}, false
+	}
 	if len(r.alternatives) == 0 {
 		return met{path: firstOf(paths)}, true
 	}

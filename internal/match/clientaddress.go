@@ -3,10 +3,7 @@
 
 package match
 
-import (
-	"net/netip"
-	"strconv"
-)
+import "net/netip"
 
 // defaultIPv6PrefixLength is what identifies an IPv6 client where a policy does
 // not say: a /64 is the smallest network that is commonly given to one customer.
@@ -16,19 +13,27 @@ const defaultIPv6PrefixLength = 64
 // through a translator (RFC 6052).
 var nat64 = netip.MustParsePrefix("64:ff9b::/96")
 
+// plainAddress is an address without zone, and the IPv4 address in an IPv4-mapped and
+// a NAT64 one. Addresses of other transitions, such as 6to4, stay as they are: whoever
+// chose them chose the IPv4 address in them too.
+func plainAddress(address netip.Addr) netip.Addr {
+	address = address.WithZone("").Unmap()
+	if nat64.Contains(address) {
+		bytes := address.As16()
+		return netip.AddrFrom4([4]byte(bytes[12:]))
+	}
+	return address
+}
+
 // ClientNetwork returns the network that stands for a client: the IPv4 address
 // itself, or the first ipv6PrefixLength bits of an IPv6 address. An IPv4-mapped
 // and a NAT64 address are the IPv4 address in them, and a zone is dropped. A
 // length outside 1 to 128 means 64. An invalid address gives an invalid network.
-func ClientNetwork(peer netip.Addr, ipv6PrefixLength int) netip.Prefix {
-	if !peer.IsValid() {
+func ClientNetwork(address netip.Addr, ipv6PrefixLength int) netip.Prefix {
+	if !address.IsValid() {
 		return netip.Prefix{}
 	}
-	address := peer.WithZone("").Unmap()
-	if nat64.Contains(address) {
-		bytes := address.As16()
-		address = netip.AddrFrom4([4]byte(bytes[12:]))
-	}
+	address = plainAddress(address)
 	if address.Is4() {
 		return netip.PrefixFrom(address, 32)
 	}
@@ -40,9 +45,8 @@ func ClientNetwork(peer netip.Addr, ipv6PrefixLength int) netip.Prefix {
 	return network
 }
 
-// appendNetwork appends a network's text, which is the value of a ClientIP part.
-func appendNetwork(text []byte, network netip.Prefix) []byte {
-	text = network.Addr().AppendTo(text)
-	text = append(text, '/')
-	return strconv.AppendInt(text, int64(network.Bits()), 10)
+// networkText is a network's text, which is the value of a ClientIP part.
+func networkText(network netip.Prefix) string {
+	var room [64]byte
+	return string(network.AppendTo(room[:0]))
 }

@@ -25,7 +25,11 @@ type policyMatcher struct {
 	// ports narrows the policy to these ports of the app; none means all.
 	ports []int32
 	rules []ruleMatcher
-	// looksAtPaths is true if any rule compares the path.
+	// client says how the client's address is read.
+	client *clientSource
+	// exempt lifts the rules for some requests; nil for none.
+	exempt *exemptions
+	// looksAtPaths is true if any rule compares or counts by the path, or it may exempt.
 	looksAtPaths bool
 	// refusesBadPaths is true if such a rule may refuse: it is no shadow.
 	refusesBadPaths bool
@@ -39,6 +43,10 @@ type ruleMatcher struct {
 	whole string
 	// ambiguous is the identity of all whose key has two values at once.
 	ambiguous string
+	// client is that of the policy.
+	client *clientSource
+	// keyedByPath is true if the path is part of the key.
+	keyedByPath bool
 }
 
 // Compile readies the policies that select a pod with these labels. The matcher
@@ -100,14 +108,25 @@ func selectedPorts(selectors []ruleset.Selector, podLabels map[string]string) (p
 }
 
 func (m *Matcher) compilePolicy(namespace string, policy *ruleset.Policy) (policyMatcher, error) {
-	compiled := policyMatcher{policy: policy}
+	client, err := m.clientSourceFor(&policy.ClientIP)
+	if err != nil {
+		return policyMatcher{}, err
+	}
+	exempt, err := compileExempt(policy.Exempt, policy.PathMatching)
+	if err != nil {
+		return policyMatcher{}, err
+	}
+	compiled := policyMatcher{policy: policy, client: client, exempt: exempt, looksAtPaths: exempt.looksAtPaths()}
 	for i := range policy.Rules {
 		rule := &policy.Rules[i]
 		ready := ruleMatcher{
 			rule:      rule,
 			whole:     m.identifier.ofRule(identityOfRule, namespace, policy, rule),
 			ambiguous: m.identifier.ofRule(identityOfAmbiguous, namespace, policy, rule),
+			client:    client, keyedByPath: isKeyedByPath(rule.Key),
 		}
+		compiled.looksAtPaths = compiled.looksAtPaths || ready.keyedByPath
+		compiled.refusesBadPaths = compiled.refusesBadPaths || ready.keyedByPath && !rule.Shadow
 		for _, entry := range rule.Matches {
 			readied, err := compileAlternative(entry, policy.PathMatching)
 			if err != nil {

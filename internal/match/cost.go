@@ -5,7 +5,6 @@ package match
 
 import (
 	"fmt"
-	"net/url"
 	"strings"
 
 	"github.com/penstock-dev/penstock/internal/ruleset"
@@ -53,43 +52,6 @@ func WholeNumber(text string, most int64) (number int64, ok bool) {
 		number = min(number*10+int64(c-'0'), most)
 	}
 	return number, text != ""
-}
-
-// forParameter calls found with every value of a query parameter, to apps that part
-// parameters at "&" and to those that part them at ";" too.
-func forParameter(target, name string, found func(value string)) {
-	_, query, _ := strings.Cut(target, "?")
-	for query != "" {
-		var wide string
-		wide, query, _ = strings.Cut(query, "&")
-		callFor(wide, name, found)
-		for strings.Contains(wide, ";") {
-			var narrow string
-			narrow, wide, _ = strings.Cut(wide, ";")
-			callFor(narrow, name, found)
-		}
-		callFor(wide, name, found)
-	}
-}
-
-// callFor calls found with the value of a "name=value" of this name. Escapes that are
-// malformed are left as they are.
-func callFor(parameter, name string, found func(value string)) {
-	spelled, value, _ := strings.Cut(parameter, "=")
-	if unescape(spelled) == name {
-		found(unescape(value))
-	}
-}
-
-func unescape(text string) string {
-	if !strings.ContainsAny(text, "%+") {
-		return text
-	}
-	decoded, err := url.QueryUnescape(text)
-	if err != nil {
-		return text
-	}
-	return decoded
 }
 
 // checkCost refuses what would otherwise silently count as something else.

@@ -8,10 +8,7 @@ import (
 	"crypto/sha256"
 	"encoding/base64"
 	"encoding/binary"
-	"fmt"
 	"hash"
-	"slices"
-	"strings"
 	"sync"
 
 	"github.com/penstock-dev/penstock/internal/ruleset"
@@ -76,58 +73,35 @@ const (
 // appendPart appends the first source of a part that yields a value, as source
 // kind, source name and value. A source that is given twice with different
 // values ends the search: which of them the app takes cannot be known.
-func appendPart(content []byte, part *ruleset.KeyPart, view View, client func() []byte) ([]byte, partOutcome) {
+func appendPart(content []byte, part *ruleset.KeyPart, request *request, rule *ruleMatcher, how *met) ([]byte, partOutcome) {
 	for i := range part.From {
 		source := &part.From[i]
-		switch source.Kind {
-		case ruleset.SourceClientIP:
-			if address := client(); len(address) > 0 {
-				content = appendField(content, string(source.Kind))
-				content = appendField(content, source.Name)
-				return appendField(content, string(address)), partFound
-			}
-		case ruleset.SourceHeader:
-			value, ambiguous := headerValue(view, source.Name)
-			if ambiguous {
-				return content, partAmbiguous
-			}
-			if value != "" {
-				content = appendField(content, string(source.Kind))
-				content = appendField(content, source.Name)
-				return appendField(content, value), partFound
-			}
+		value, ambiguous := request.valueOf(source, rule, how)
+		if ambiguous {
+			return content, partAmbiguous
+		}
+		if value != "" {
+			content = appendField(content, string(source.Kind))
+			content = appendField(content, source.Name)
+			return appendField(content, value), partFound
 		}
 	}
 	return content, partMissing
 }
 
-// headerValue returns the one value of a header, empty if it is missing.
-func headerValue(view View, name string) (value string, ambiguous bool) {
-	if name == "host" {
-		return canonicalHost(view.Host()), false
-	}
-	values := view.Header(name)
-	if len(values) == 0 {
-		return "", false
-	}
-	differs := slices.ContainsFunc(values[1:], func(other string) bool { return other != values[0] })
-	return values[0], differs
-}
-
 // identify returns the identity of a request under a rule, or the part that is
 // missing and makes the rule skip or refuse the request.
-func (m *Matcher) identify(request *request, policy *ruleset.Policy, rule *ruleMatcher, _ *met) (identity string, missing *ruleset.KeyPart) {
+func (m *Matcher) identify(request *request, policy *ruleset.Policy, rule *ruleMatcher, how *met) (identity string, missing *ruleset.KeyPart) {
 	if len(rule.rule.Key) == 0 {
 		return rule.whole, nil
 	}
 	var room [256]byte
 	content := append(room[:0], identityOfParts)
 	ambiguous := false
-	client := func() []byte { return request.client(policy.ClientIP.IPv6PrefixLength) }
 	for i := range rule.rule.Key {
 		part := &rule.rule.Key[i]
 		var outcome partOutcome
-		content, outcome = appendPart(content, part, request.view, client)
+		content, outcome = appendPart(content, part, request, rule, how)
 		switch {
 		case outcome == partAmbiguous:
 			ambiguous = true
@@ -143,20 +117,4 @@ func (m *Matcher) identify(request *request, policy *ruleset.Policy, rule *ruleM
 		return rule.ambiguous, nil
 	}
 	return m.identifier.hash(content), nil
-}
-
-// checkKey refuses what would otherwise silently count as missing.
-func checkKey(key []ruleset.KeyPart) error {
-	for _, part := range key {
-		for _, source := range part.From {
-			known := source.Kind == ruleset.SourceClientIP || source.Kind == ruleset.SourceHeader
-			if !known {
-				return fmt.Errorf("key part %q: source kind %q is not known to this version", part.Name, source.Kind)
-			}
-			if source.Kind == ruleset.SourceHeader && source.Name != strings.ToLower(source.Name) {
-				return fmt.Errorf("key part %q: header name %q is not in lower case", part.Name, source.Name)
-			}
-		}
-	}
-	return nil
 }

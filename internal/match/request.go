@@ -15,12 +15,10 @@ const fewParams = 4
 
 // request remembers what several rules ask of one request.
 type request struct {
-	view         View
-	loose        readings
-	strict       readings
-	address      []byte
-	addressBits  int
-	addressKnown bool
+	view    View
+	loose   readings
+	strict  readings
+	clients [fewClients]knownClient
 	// host is in canonical form, once it is known.
 	host      string
 	hostKnown bool
@@ -97,18 +95,6 @@ func (m *Matcher) readPath(request *request, matching ruleset.PathMatching, look
 	}
 	*request.readings(matching) = read
 	return nil
-}
-
-// client returns the text of the client's network, empty if it has no address.
-func (r *request) client(ipv6PrefixLength int) []byte {
-	if r.addressKnown && r.addressBits == ipv6PrefixLength {
-		return r.address
-	}
-	r.address, r.addressBits, r.addressKnown = r.address[:0], ipv6PrefixLength, true
-	if network := ClientNetwork(r.view.Peer(), ipv6PrefixLength); network.IsValid() {
-		r.address = appendNetwork(r.address, network)
-	}
-	return r.address
 }
 
 func (r *request) hostName() string {
