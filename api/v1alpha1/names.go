@@ -63,3 +63,9 @@ const (
 	ReasonCredentialsRefused = "CredentialsRefused"
 	ReasonPrefixInUse        = "PrefixInUse"
 )
+
+// Reasons of problems that no condition has: its reason is Invalid.
+const (
+	// ReasonUnresolvedPathParam is of a pathParam that not every match of its rule names.
+	ReasonUnresolvedPathParam = "UnresolvedPathParam"
+)

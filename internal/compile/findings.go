@@ -35,7 +35,7 @@ func reasonOf(problems []v1alpha1.Problem) string {
 	reason := v1alpha1.ReasonAccepted
 	for _, problem := range problems {
 		switch problem.Reason {
-		case v1alpha1.ReasonInvalid:
+		case v1alpha1.ReasonInvalid, v1alpha1.ReasonUnresolvedPathParam:
 			return v1alpha1.ReasonInvalid
 		case v1alpha1.ReasonNotImplemented:
 			reason = v1alpha1.ReasonNotImplemented

@@ -5,6 +5,7 @@ package compile
 
 import (
 	"strings"
+	"unicode"
 
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
@@ -15,9 +16,11 @@ import (
 const (
 	maxKeyParts   = 4
 	maxKeySources = 4
+	maxKeyName    = 63
 )
 
-func compileKey(parts []v1alpha1.KeyPart, at *field.Path, found *findings) []ruleset.KeyPart {
+func compileKey(rule *v1alpha1.Rule, at *field.Path, found *findings) []ruleset.KeyPart {
+	parts := rule.Key
 	atMost(found, at, len(parts), maxKeyParts)
 	var compiled []ruleset.KeyPart
 	partNames := newNames(found)
@@ -35,7 +38,7 @@ func compileKey(parts []v1alpha1.KeyPart, at *field.Path, found *findings) []rul
 		}
 		atMost(found, from, len(part.From), maxKeySources)
 		for j := range part.From {
-			if source, ok := compileSource(&part.From[j], from.Index(j), found); ok {
+			if source, ok := compileSource(&part.From[j], rule, from.Index(j), found); ok {
 				form.From = append(form.From, source)
 			}
 		}
@@ -46,7 +49,7 @@ func compileKey(parts []v1alpha1.KeyPart, at *field.Path, found *findings) []rul
 
 // compileSource wants exactly one field. A source of which nothing is implemented
 // has no compiled form.
-func compileSource(source *v1alpha1.KeySource, at *field.Path, found *findings) (ruleset.KeySource, bool) {
+func compileSource(source *v1alpha1.KeySource, rule *v1alpha1.Rule, at *field.Path, found *findings) (ruleset.KeySource, bool) {
 	switch countSources(source) {
 	case 0:
 		found.invalid(at, "is empty: write exactly one source, such as clientIP: {} or header: {name: X-API-Key}")
@@ -65,8 +68,29 @@ func compileSource(source *v1alpha1.KeySource, at *field.Path, found *findings) 
 			found.invalid(at.Child("header", "name"), "%q is not the name of a header: write one such as X-API-Key", name)
 		}
 		return ruleset.KeySource{Kind: ruleset.SourceHeader, Name: strings.ToLower(name)}, true
+	case source.Cookie != nil:
+		return namedSource(ruleset.SourceCookie, source.Cookie, at.Child("cookie", "name"), found), true
+	case source.QueryParam != nil:
+		return namedSource(ruleset.SourceQueryParam, source.QueryParam, at.Child("queryParam", "name"), found), true
+	case source.PathParam != nil:
+		checkPathParam(source.PathParam.Name, rule.Matches, at, found)
+		return namedSource(ruleset.SourcePathParam, source.PathParam, at.Child("pathParam", "name"), found), true
+	case source.Path != nil:
+		return ruleset.KeySource{Kind: ruleset.SourcePath}, true
+	case source.Method != nil:
+		return ruleset.KeySource{Kind: ruleset.SourceMethod}, true
+	case source.Host != nil:
+		return ruleset.KeySource{Kind: ruleset.SourceHost}, true
 	}
 	return ruleset.KeySource{}, false
+}
+
+// namedSource wants a name as the schema has it. Its case matters.
+func namedSource(kind ruleset.KeySourceKind, named *v1alpha1.NamedKey, at *field.Path, found *findings) ruleset.KeySource {
+	if named.Name == "" || len(named.Name) > maxKeyName || strings.ContainsFunc(named.Name, unicode.IsSpace) {
+		found.invalid(at, "%q is not a name: write 1 to %d characters without white space", named.Name, maxKeyName)
+	}
+	return ruleset.KeySource{Kind: kind, Name: named.Name}
 }
 
 func countSources(s *v1alpha1.KeySource) int {

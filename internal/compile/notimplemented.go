@@ -19,25 +19,14 @@ const (
 // A field that is neither here nor enforced fails TestEveryFieldIsEnforcedOrRefused.
 var notImplemented = map[string]map[string]string{
 	KindRateLimitPolicy: {
-		"spec.targetRefs[].sectionName":      "limiting one port of a Service is not implemented yet: remove it to limit all ports",
-		"spec.clientIP.source=XForwardedFor": "XForwardedFor is not implemented yet: write Peer, or use a header as the key",
-		"spec.clientIP.source=Header":        "Header is not implemented yet: write Peer, or use a header as the key",
-		"spec.clientIP.headerName":           "addresses from a header are not implemented yet: remove it",
-		"spec.clientIP.trustedHops":          "addresses from a header are not implemented yet: remove it",
-		"spec.clientIP.trustedCIDRs":         "addresses from a header are not implemented yet: remove it",
-		"spec.jwt":                           "tokens are not implemented yet: remove it, and use a header as the key",
-		"spec.exempt":                        "exemptions are not implemented yet: remove it, and narrow matches instead",
-		"spec.response.cors=Echo":            "Echo is not implemented yet: write None",
+		"spec.targetRefs[].sectionName": "limiting one port of a Service is not implemented yet: remove it to limit all ports",
+		"spec.jwt":                      "tokens are not implemented yet: remove it, and use a header as the key",
+		"spec.exempt.when":              "expressions are not implemented yet: remove it, and use cidrs, paths or headers",
+		"spec.response.cors=Echo":       "Echo is not implemented yet: write None",
 
 		"spec.rules[].when": "expressions are not implemented yet: remove it, and use matches",
 
 		"spec.rules[].key[].from[].jwtClaim":   "tokens are not implemented yet: use header or clientIP",
-		"spec.rules[].key[].from[].cookie":     "cookies as key are not implemented yet: use header or clientIP",
-		"spec.rules[].key[].from[].queryParam": "query parameters as key are not implemented yet: use header or clientIP",
-		"spec.rules[].key[].from[].pathParam":  "path parameters as key are not implemented yet: write one rule per path",
-		"spec.rules[].key[].from[].path":       "the path as key is not implemented yet: write one rule per path",
-		"spec.rules[].key[].from[].method":     "the method as key is not implemented yet: write one rule per method",
-		"spec.rules[].key[].from[].host":       "the host as key is not implemented yet: use header or clientIP",
 		"spec.rules[].key[].from[].expression": "expressions are not implemented yet: use header or clientIP",
 
 		"spec.rules[].tiers":                   "tiers are not implemented yet: remove them, and write limits",

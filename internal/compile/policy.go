@@ -17,8 +17,6 @@ import (
 const (
 	maxTargetRefs = 16
 	maxRules      = 64
-
-	defaultIPv6PrefixLength = 64
 )
 
 // spec is the path of the field that all findings are under.
@@ -45,6 +43,7 @@ func compilePolicy(policy *v1alpha1.RateLimitPolicy, found *findings) (*ruleset.
 		form.PathMatching = ruleset.PathLoose
 		defaults.PathMatching = v1alpha1.PathMatchingLoose
 	}
+	form.Exempt = compileExempt(s.Exempt, form.PathMatching, found)
 	oneOf(found, spec.Child("pathMatching"), string(s.PathMatching), "", "Loose", "Strict")
 	oneOf(found, spec.Child("mode"), string(s.Mode), "", "Enforce", "Disabled", "Shadow")
 	checkTargets(s, found)
@@ -91,22 +90,6 @@ func checkTargetRef(ref *v1alpha1.TargetReference, at *field.Path, found *findin
 	if ref.Name == "" {
 		found.invalid(at.Child("name"), "is empty: name a %s of this namespace", ref.Kind)
 	}
-}
-
-func compileClientIP(clientIP *v1alpha1.ClientIP, found *findings) ruleset.ClientIP {
-	compiled := ruleset.ClientIP{IPv6PrefixLength: defaultIPv6PrefixLength}
-	if clientIP == nil {
-		return compiled
-	}
-	at := spec.Child("clientIP")
-	oneOf(found, at.Child("source"), string(clientIP.Source), "", "Peer", "XForwardedFor", "Header")
-	if length := clientIP.IPv6PrefixLength; length != nil {
-		if *length < 1 || *length > 128 {
-			found.invalid(at.Child("ipv6PrefixLength"), "is %d: write how many bits of an IPv6 address are one client, from 1 to 128", *length)
-		}
-		compiled.IPv6PrefixLength = int(*length)
-	}
-	return compiled
 }
 
 func compileResponse(response *v1alpha1.PolicyResponse, found *findings) ruleset.Response {

@@ -42,7 +42,7 @@ func compileRule(rule *v1alpha1.Rule, matching ruleset.PathMatching, at *field.P
 	oneOf(found, at.Child("onStoreFailure"), string(rule.OnStoreFailure), "", "Local", "Allow", "Deny")
 	form := ruleset.Rule{
 		Name:           rule.Name,
-		Key:            compileKey(rule.Key, at.Child("key"), found),
+		Key:            compileKey(rule, at.Child("key"), found),
 		Leased:         rule.Precision == v1alpha1.PrecisionLeased,
 		OnStoreFailure: ruleset.OnStoreFailure(rule.OnStoreFailure),
 		LoosenessMilli: compileLocal(rule, at.Child("local"), found),

@@ -150,3 +150,13 @@ func (m *Metrics) countShadowDenied(denied []match.Denied) {
 		m.countOutcome(denied[i].Policy.Kind, denied[i].Policy.Name, denied[i].Rule.Name, outcomeShadowDenied)
 	}
 }
+
+// countExempt counts an exempt request under every rule of its policies, also under
+// those that it would not have met: whoever is exempt is not compared with rules.
+func (m *Metrics) countExempt(policies []*ruleset.Policy) {
+	for _, policy := range policies {
+		for i := range policy.Rules {
+			m.countOutcome(policy.Kind, policy.Name, policy.Rules[i].Name, outcomeExempt)
+		}
+	}
+}

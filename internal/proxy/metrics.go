@@ -19,6 +19,7 @@ const (
 	outcomeLocalDenied  = "local_denied"
 	outcomeStoreAllowed = "store_allowed"
 	outcomeStoreDenied  = "store_denied"
+	outcomeExempt       = "exempt"
 )
 
 // Metrics are what a sidecar measures, in a registry of its own. No label ever
