@@ -68,7 +68,7 @@ var otherFaults = []fault{
 		"		case isPathByte(c):\n			out.WriteByte(c)", "		case isPathByte(c) && !escaped:\n			out.WriteByte(c)", matchTests, "TestPathTable"},
 
 	{"match: a shadow refuses who has no key", "internal/match/match.go",
-		"ruleset.MissingDeny && rule.rule.Shadow:", "ruleset.MissingDeny && false:", matchTests, "TestShadowsRefuseNoRequestAsItIs"},
+		"case rule.rule.Shadow:", "case false:", matchTests, "TestShadowsRefuseNoRequestAsItIs"},
 	{"match: a request that is free by its own word", "internal/match/cost.go",
 		"most := int64(defaultCost)", "most := int64(0)", matchTests, "TestCostOfARequest"},
 	{"match: a cost that overflows", "internal/match/cost.go",

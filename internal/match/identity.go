@@ -91,7 +91,7 @@ func appendPart(content []byte, part *ruleset.KeyPart, request *request, rule *r
 
 // identify returns the identity of a request under a rule, or the part that is
 // missing and makes the rule skip or refuse the request.
-func (m *Matcher) identify(request *request, policy *ruleset.Policy, rule *ruleMatcher, how *met) (identity string, missing *ruleset.KeyPart) {
+func (m *Matcher) identify(request *request, rule *ruleMatcher, how *met) (identity string, missing *ruleset.KeyPart) {
 	if len(rule.rule.Key) == 0 {
 		return rule.whole, nil
 	}
