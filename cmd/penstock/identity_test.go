@@ -53,7 +53,7 @@ func TestKeysInForce(t *testing.T) {
 			{ask{path: "/?api_key=c&api_key=d"}, allowed},
 			{ask{path: "/?api_key=e;api_key=f"}, refused},
 		}},
-		"key pathParam": {from: "{pathParam: {name: id}}", matches: "[{path: {type: Template, value: '/users/{id}'}}, {path: {type: Template, value: '/people/{id}'}}]", requests: []asked{
+		"key pathParam": {from: "{pathParam: {name: userId}}", matches: "[{path: {type: Template, value: '/Users/{userId}'}}, {path: {type: Template, value: '/people/{userId}'}}]", requests: []asked{
 			{ask{path: "/users/7"}, allowed},
 			{ask{path: "/users/8"}, allowed},
 			{ask{path: "/people/7"}, refused},

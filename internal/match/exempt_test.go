@@ -8,6 +8,7 @@ import (
 	"encoding/hex"
 	"fmt"
 	"net/netip"
+	"strings"
 	"testing"
 
 	"github.com/penstock-dev/penstock/internal/ruleset"
@@ -63,6 +64,9 @@ func TestExemptions(t *testing.T) {
 		"prefix":                               {path(ruleset.PathPrefix, "/health"), get("/health/x"), true},
 		"prefix is of segments":                {path(ruleset.PathPrefix, "/health"), get("/healthz"), false},
 		"template":                             {path(ruleset.PathTemplate, "/{pod}/healthz"), get("/a/healthz"), true},
+		"expression":                           {path(ruleset.PathRegularExpression, "/health(z|y)"), get("/healthz"), true},
+		"expression, other path":               {path(ruleset.PathRegularExpression, "/health(z|y)"), get("/healthz/x"), false},
+		"expression, path too long to look at": {path(ruleset.PathRegularExpression, "/health/.*x"), get("/health/" + strings.Repeat("a", 1<<17)), false},
 		"path in upper case":                   {path(ruleset.PathExact, "/healthz"), get("/Healthz"), false},
 		"path with a slash behind":             {path(ruleset.PathExact, "/healthz"), get("/healthz/"), false},
 		"path with an escape":                  {path(ruleset.PathExact, "/healthz"), get("/%68ealthz"), false},
