@@ -152,7 +152,7 @@ func (m *Metrics) countShadowDenied(denied []match.Denied) {
 }
 
 // countExempt counts an exempt request under every rule of its policies, also under
-// those that it would not have met: whoever is exempt is not compared with rules.
+// those that it would not have met: the first that it meets ends the comparison.
 func (m *Metrics) countExempt(policies []*ruleset.Policy) {
 	for _, policy := range policies {
 		for i := range policy.Rules {
