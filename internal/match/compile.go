@@ -39,6 +39,7 @@ type policyMatcher struct {
 type ruleMatcher struct {
 	rule         *ruleset.Rule
 	alternatives []alternative
+	expressions  *ruleExpressions
 	// whole is the identity of a rule without key.
 	whole string
 	// ambiguous is the identity of all whose key has two values at once.
@@ -79,8 +80,8 @@ func (m *Matcher) Limits() iter.Seq2[*ruleset.Rule, *ruleset.Limit] {
 		for i := range m.policies {
 			for j := range m.policies[i].rules {
 				rule := m.policies[i].rules[j].rule
-				for k := range rule.Limits {
-					if !yield(rule, &rule.Limits[k]) {
+				for _, limit := range rule.AllLimits() {
+					if !yield(rule, limit) {
 						return
 					}
 				}
@@ -116,6 +117,9 @@ func (m *Matcher) compilePolicy(namespace string, policy *ruleset.Policy) (polic
 	if err != nil {
 		return policyMatcher{}, err
 	}
+	if exempt != nil {
+		exempt.asker = asker{policy: policy, client: client}
+	}
 	compiled := policyMatcher{policy: policy, client: client, exempt: exempt, looksAtPaths: exempt.looksAtPaths()}
 	for i := range policy.Rules {
 		rule := &policy.Rules[i]
@@ -125,8 +129,12 @@ func (m *Matcher) compilePolicy(namespace string, policy *ruleset.Policy) (polic
 			ambiguous: m.identifier.ofRule(identityOfAmbiguous, namespace, policy, rule),
 			client:    client, keyedByPath: isKeyedByPath(rule.Key),
 		}
-		compiled.looksAtPaths = compiled.looksAtPaths || ready.keyedByPath
-		compiled.refusesBadPaths = compiled.refusesBadPaths || ready.keyedByPath && !rule.Shadow
+		if ready.expressions, err = compileExpressions(asker{policy: policy, rule: rule, client: client}); err != nil {
+			return compiled, fmt.Errorf("rule %q: %w", rule.Name, err)
+		}
+		looksAtPaths := ready.keyedByPath || ready.expressions.looksAtPaths
+		compiled.looksAtPaths = compiled.looksAtPaths || looksAtPaths
+		compiled.refusesBadPaths = compiled.refusesBadPaths || looksAtPaths && !rule.Shadow
 		for _, entry := range rule.Matches {
 			readied, err := compileAlternative(entry, policy.PathMatching)
 			if err != nil {

@@ -41,6 +41,15 @@ func costOf(cost *ruleset.Cost, view View) int64 {
 	return min(most, request.Max)
 }
 
+// costFor is how much a request counts as that met the rule. An expression that fails
+// counts as 1, and none makes a request free.
+func (r *ruleMatcher) costFor(request *request, how *met) int64 {
+	if r.expressions.cost == nil {
+		return costOf(r.rule.Cost, request.view)
+	}
+	return min(max(r.expressions.number(request, r.expressions.cost, how), defaultCost), r.rule.Cost.Request.Max)
+}
+
 // WholeNumber reads digits as a number, cut to most: more digits than fit are still
 // a number. It reports false for anything else, such as a sign or a fraction.
 func WholeNumber(text string, most int64) (number int64, ok bool) {
@@ -61,7 +70,7 @@ func checkCost(cost *ruleset.Cost) error {
 	}
 	switch request := &cost.Request; request.Source {
 	case ruleset.CostValue:
-	case ruleset.CostHeader, ruleset.CostQueryParam:
+	case ruleset.CostHeader, ruleset.CostQueryParam, ruleset.CostExpression:
 		if request.Max < 1 {
 			return fmt.Errorf("cost from %s %q has no max", request.Source, request.Name)
 		}

@@ -14,6 +14,7 @@ import (
 
 	"github.com/gaissmai/bart"
 
+	"github.com/penstock-dev/penstock/internal/match/expression"
 	"github.com/penstock-dev/penstock/internal/ruleset"
 )
 
@@ -25,6 +26,10 @@ type exemptions struct {
 	paths []alternative
 	// secrets are what headers may carry, by the header's name.
 	secrets []exemptSecrets
+	// when are expressions.
+	when []*expression.Program
+	// asker asks them; it is set once the policy is ready.
+	asker asker
 }
 
 // exemptSecrets are the hashes of which the one value of a header must have one.
@@ -54,6 +59,13 @@ func compileExempt(exempt *ruleset.Exempt, matching ruleset.PathMatching) (*exem
 			return nil, fmt.Errorf("exempt: header %q: %w", header.Name, err)
 		}
 	}
+	for _, text := range exempt.When {
+		program, err := expression.Compile(expression.Condition, text)
+		if err != nil {
+			return nil, fmt.Errorf("exempt: when: %w", err)
+		}
+		compiled.when = append(compiled.when, program)
+	}
 	return compiled, nil
 }
 
@@ -74,7 +86,9 @@ func (e *exemptions) addSecret(header ruleset.ExemptHeader) error {
 	return nil
 }
 
-func (e *exemptions) looksAtPaths() bool { return e != nil && len(e.paths) > 0 }
+func (e *exemptions) looksAtPaths() bool {
+	return e != nil && (len(e.paths) > 0 || slices.ContainsFunc(e.when, (*expression.Program).LooksAtPaths))
+}
 
 // exempts reports whether the policy's exemptions lift its rules for the request.
 func (p *policyMatcher) exempts(request *request, paths *pathsRead) bool {
@@ -85,9 +99,24 @@ func (p *policyMatcher) exempts(request *request, paths *pathsRead) bool {
 		return true
 	case p.exempt.hasPath(paths):
 		return true
+	case p.exempt.hasSecret(request.view):
+		return true
 	default:
-		return p.exempt.hasSecret(request.view)
+		return p.exempt.holds(request, paths)
 	}
+}
+
+// holds reports whether an expression holds. Those that look at the path do so only of
+// one in canonical form, and one that fails does not hold.
+func (e *exemptions) holds(request *request, paths *pathsRead) bool {
+	how := met{path: firstOf(paths.all())}
+	return slices.ContainsFunc(e.when, func(program *expression.Program) bool {
+		if program.LooksAtPaths() && (!paths.canonical || paths.known == nil) {
+			return false
+		}
+		holds, _ := e.asker.holds(request, program, &how)
+		return holds
+	})
 }
 
 func (e *exemptions) hasAddress(client knownClient) bool {

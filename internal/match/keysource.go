@@ -29,6 +29,8 @@ func (r *request) valueOf(source *ruleset.KeySource, rule *ruleMatcher, how *met
 		return how.path, false
 	case ruleset.SourceMethod:
 		return r.view.Method(), false
+	case ruleset.SourceExpression:
+		return rule.expressions.keyOf(r, source.Name, how), false
 	case ruleset.SourceHost:
 		return r.hostName(), false
 	}
@@ -97,7 +99,7 @@ func checkKey(key []ruleset.KeyPart) error {
 func checkSource(source *ruleset.KeySource) error {
 	switch source.Kind {
 	case ruleset.SourceClientIP, ruleset.SourcePath, ruleset.SourceMethod, ruleset.SourceHost:
-	case ruleset.SourceHeader, ruleset.SourceCookie, ruleset.SourceQueryParam, ruleset.SourcePathParam:
+	case ruleset.SourceHeader, ruleset.SourceCookie, ruleset.SourceQueryParam, ruleset.SourcePathParam, ruleset.SourceExpression:
 		if source.Name == "" {
 			return fmt.Errorf("source of kind %s has no name", source.Kind)
 		}

@@ -43,29 +43,41 @@ type Result struct {
 	ShadowDenied []Denied
 	// Exempt are the policies that would apply but for their exemptions.
 	Exempt []*ruleset.Policy
+	// ExpressionErrors has an entry for each expression that gave no value.
+	ExpressionErrors []ExpressionError
 }
 
 // Match finds the rules that a request meets. It gives an error that wraps
 // ErrBadPath if the path has no reading, or too many, and a rule looks at paths that
 // may refuse. Shadow rules that look at paths do not meet such a request.
 func (m *Matcher) Match(view View) (Result, error) {
-	request := request{view: view}
-	if err := m.readPaths(&request); err != nil {
-		return Result{}, err
-	}
+	request := newRequest(view)
+	defer request.release()
 	var result Result
-	port := view.LocalPort()
+	err := m.readPaths(request)
+	if err == nil {
+		err = m.askAll(&result, request)
+	}
+	result.ExpressionErrors = request.failed
+	return result, err
+}
+
+func (m *Matcher) askAll(result *Result, request *request) error {
+	port := request.view.LocalPort()
 	turn := turn{}
-	for _, number := range m.index.candidates(&request) {
+	for _, number := range m.index.candidates(request) {
 		entry := &m.index.entries[number]
 		if entry.policy != turn.policy {
-			turn = beginTurn(entry.policy, &request, port)
+			turn = beginTurn(entry.policy, request, port)
 		}
 		if !turn.over {
-			m.ask(&result, &request, &turn, entry.rule)
+			m.ask(result, request, &turn, entry.rule)
 		}
 	}
-	return result, result.checkSize()
+	if request.badPath != nil {
+		return request.badPath
+	}
+	return result.checkSize()
 }
 
 // turn is that of a policy: its rules are asked one after the other.
@@ -87,7 +99,7 @@ func beginTurn(policy *policyMatcher, request *request, port int32) turn {
 // path is in another spelling than the canonical one, or a value is in doubt.
 func (m *Matcher) ask(result *Result, request *request, turn *turn, rule *ruleMatcher) {
 	policy := turn.policy
-	how, meets := rule.meets(request, turn.paths.all())
+	how, meets := rule.appliesTo(request, turn.paths.all())
 	if !meets {
 		return
 	}
@@ -133,7 +145,7 @@ func (m *Matcher) count(result *Result, request *request, policy *ruleset.Policy
 	case missing == nil:
 		result.Hits = append(result.Hits, Hit{
 			Policy: policy, Rule: rule.rule, Tier: tier, Limits: limits,
-			Identity: identity, Cost: costOf(rule.rule.Cost, request.view),
+			Identity: identity, Cost: rule.costFor(request, how),
 		})
 	case missing.OnMissing == ruleset.MissingSkip:
 		return false

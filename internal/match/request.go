@@ -6,6 +6,7 @@ package match
 import (
 	"fmt"
 	"strings"
+	"sync"
 
 	"github.com/penstock-dev/penstock/internal/ruleset"
 )
@@ -22,8 +23,28 @@ type request struct {
 	// host is in canonical form, once it is known.
 	host      string
 	hostKnown bool
+	// scope is what the expression at hand sees.
+	scope scope
+	// failed are the expressions that gave no value.
+	failed []ExpressionError
+	// badPath says why the path is refused though it has readings; nil if it is not.
+	badPath error
 	// params is room for the parameters of a template.
 	params [fewParams]PathParam
+}
+
+// requests spare each request the allocation of what is remembered of it.
+var requests = sync.Pool{New: func() any { return new(request) }}
+
+func newRequest(view View) *request {
+	r := requests.Get().(*request)
+	r.view = view
+	return r
+}
+
+func (r *request) release() {
+	*r = request{}
+	requests.Put(r)
 }
 
 // pathsRead are the readings of a request's path as a policy sees it.

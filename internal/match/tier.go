@@ -3,10 +3,48 @@
 
 package match
 
-import "github.com/penstock-dev/penstock/internal/ruleset"
+import (
+	"fmt"
 
-// limitsFor are the limits that count for a request, and the name of their tier;
-// none is unlimited.
-func (r *ruleMatcher) limitsFor(_ *request, _ *pathsRead, _ *met) (tier string, limits []ruleset.Limit) {
+	"github.com/penstock-dev/penstock/internal/ruleset"
+)
+
+// limitsFor are the limits that count for a request, and the name of their tier: the
+// first whose expression holds, or else the rule's own. None is unlimited, which a path
+// in another spelling than the canonical one never makes a request.
+func (r *ruleMatcher) limitsFor(request *request, paths *pathsRead, how *met) (tier string, limits []ruleset.Limit) {
+	for i := range r.rule.Tiers {
+		tier := &r.rule.Tiers[i]
+		if len(tier.Limits) == 0 && !paths.canonical {
+			continue
+		}
+		if r.isOfTier(request, i, paths, how) {
+			return tier.Name, tier.Limits
+		}
+	}
 	return "", r.rule.Limits
+}
+
+// isOfTier reports whether a tier's expression holds. If it holds for some readings of
+// the path only, nobody knows by which limits to count: the request is refused, unless
+// the rule is a shadow, which takes the first reading.
+func (r *ruleMatcher) isOfTier(request *request, tier int, paths *pathsRead, how *met) bool {
+	program := r.expressions.tiers[tier]
+	holds, _ := r.expressions.holds(request, program, how)
+	all := paths.all()
+	if !program.LooksAtPaths() || len(all) < 2 || r.rule.Shadow {
+		return holds
+	}
+	for i := range all {
+		other, meets := r.meets(request, all[i:i+1])
+		if !meets {
+			continue
+		}
+		if also, _ := r.expressions.holds(request, program, &other); also != holds && request.badPath == nil {
+			request.badPath = fmt.Errorf("%w: it can be read in ways of which the tier %q of rule %q is for some only", ErrBadPath, r.rule.Tiers[tier].Name, r.rule.Name)
+		}
+	}
+	// The parameters of how held until the rule was asked again.
+	*how, _ = r.meets(request, []string{how.path})
+	return holds
 }

@@ -3,6 +3,8 @@
 
 package ruleset
 
+import "iter"
+
 // Algorithm is how a limit counts.
 type Algorithm string
 
@@ -42,6 +44,35 @@ type Limit struct {
 	Key string `json:"key"`
 	// TargetKeys replace Key where each target counts apart: by Selector.Target.
 	TargetKeys map[string]string `json:"targetKeys,omitempty"`
+}
+
+// AllLimits are the rule's own limits and those of its tiers, with the name of the tier;
+// empty for the rule's own.
+func (r *Rule) AllLimits() iter.Seq2[string, *Limit] {
+	return func(yield func(string, *Limit) bool) {
+		for i := range r.Limits {
+			if !yield("", &r.Limits[i]) {
+				return
+			}
+		}
+		for i := range r.Tiers {
+			for j := range r.Tiers[i].Limits {
+				if !yield(r.Tiers[i].Name, &r.Tiers[i].Limits[j]) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// MostLimits is how many limits a request meets of the rule at most: its own, or those
+// of its largest tier.
+func (r *Rule) MostLimits() int {
+	most := len(r.Limits)
+	for i := range r.Tiers {
+		most = max(most, len(r.Tiers[i].Limits))
+	}
+	return most
 }
 
 // Tier replaces a rule's limits for some requests.

@@ -1,0 +1,171 @@
+// Copyright The Penstock Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package match
+
+import (
+	"fmt"
+
+	"github.com/penstock-dev/penstock/internal/match/expression"
+	"github.com/penstock-dev/penstock/internal/ruleset"
+)
+
+// ExpressionError says that an expression gave no value for a request: it failed, or
+// took too long.
+type ExpressionError struct {
+	Policy *ruleset.Policy
+	// Rule is the rule whose expression it is; nil for an exemption.
+	Rule *ruleset.Rule
+}
+
+// asker is the rule or the exemptions whose expressions are asked.
+type asker struct {
+	policy *ruleset.Policy
+	// rule is nil for exemptions.
+	rule   *ruleset.Rule
+	client *clientSource
+}
+
+// holds evaluates a condition. If it fails, that is remembered, and ok is false.
+func (a *asker) holds(request *request, program *expression.Program, how *met) (holds, ok bool) {
+	request.scope = scope{request: request, asker: a, how: how}
+	holds, err := program.Holds(&request.scope)
+	request.remember(a, err)
+	return holds, err == nil
+}
+
+// text evaluates a key; one that fails is empty.
+func (a *asker) text(request *request, program *expression.Program, how *met) string {
+	request.scope = scope{request: request, asker: a, how: how}
+	text, err := program.Text(&request.scope)
+	request.remember(a, err)
+	return text
+}
+
+// number evaluates a cost; one that fails is the default.
+func (a *asker) number(request *request, program *expression.Program, how *met) int64 {
+	request.scope = scope{request: request, asker: a, how: how}
+	number, err := program.Number(&request.scope)
+	request.remember(a, err)
+	if err != nil {
+		return defaultCost
+	}
+	return number
+}
+
+// remember counts what failed. The error itself may hold what a client sent.
+func (r *request) remember(a *asker, err error) {
+	if err != nil {
+		r.failed = append(r.failed, ExpressionError{Policy: a.policy, Rule: a.rule})
+	}
+}
+
+// ruleExpressions are the compiled expressions of a rule.
+type ruleExpressions struct {
+	asker
+	when []*expression.Program
+	// tiers are in the order of the rule's.
+	tiers []*expression.Program
+	// keys are by their text.
+	keys map[string]*expression.Program
+	// cost is nil if the cost is no expression.
+	cost *expression.Program
+	// whenLooksAtPaths is true if an expression of when asks for the path, looksAtPaths
+	// if any does.
+	whenLooksAtPaths, looksAtPaths bool
+}
+
+func compileExpressions(asker asker) (*ruleExpressions, error) {
+	ready, rule := &ruleExpressions{asker: asker}, asker.rule
+	for _, text := range rule.When {
+		program, err := ready.compile(expression.Condition, text)
+		if err != nil {
+			return nil, fmt.Errorf("when: %w", err)
+		}
+		ready.when = append(ready.when, program)
+	}
+	ready.whenLooksAtPaths = ready.looksAtPaths
+	for i := range rule.Tiers {
+		program, err := ready.compile(expression.Condition, rule.Tiers[i].When)
+		if err != nil {
+			return nil, fmt.Errorf("tier %q: when: %w", rule.Tiers[i].Name, err)
+		}
+		ready.tiers = append(ready.tiers, program)
+	}
+	if err := ready.compileKeys(rule.Key); err != nil {
+		return nil, err
+	}
+	if rule.Cost != nil && rule.Cost.Request.Source == ruleset.CostExpression {
+		program, err := ready.compile(expression.Cost, rule.Cost.Request.Name)
+		if err != nil {
+			return nil, fmt.Errorf("cost: expression: %w", err)
+		}
+		ready.cost = program
+	}
+	return ready, nil
+}
+
+func (e *ruleExpressions) compileKeys(parts []ruleset.KeyPart) error {
+	for i := range parts {
+		for _, source := range parts[i].From {
+			if source.Kind != ruleset.SourceExpression {
+				continue
+			}
+			program, err := e.compile(expression.Key, source.Name)
+			if err != nil {
+				return fmt.Errorf("key part %q: expression: %w", parts[i].Name, err)
+			}
+			if e.keys == nil {
+				e.keys = make(map[string]*expression.Program)
+			}
+			e.keys[source.Name] = program
+		}
+	}
+	return nil
+}
+
+func (e *ruleExpressions) compile(kind expression.Kind, text string) (*expression.Program, error) {
+	program, err := expression.Compile(kind, text)
+	if err != nil {
+		return nil, err
+	}
+	e.looksAtPaths = e.looksAtPaths || program.LooksAtPaths()
+	return program, nil
+}
+
+// keyOf is what an expression yields as a part of the key; empty if it fails.
+func (e *ruleExpressions) keyOf(request *request, text string, how *met) string {
+	return e.text(request, e.keys[text], how)
+}
+
+// appliesTo reports whether the request meets the rule and all expressions of its when
+// hold, and how. One that fails counts as holding, and leaves that in doubt. Those that
+// look at the path hold if they do for any reading that meets the rule.
+func (r *ruleMatcher) appliesTo(request *request, paths []string) (met, bool) {
+	how, meets := r.meets(request, paths)
+	switch {
+	case !meets || len(r.expressions.when) == 0:
+		return how, meets
+	case !r.expressions.whenLooksAtPaths || len(paths) == 1:
+		return r.whenHolds(request, how)
+	}
+	for i := range paths {
+		if how, meets := r.meets(request, paths[i:i+1]); meets {
+			if how, meets = r.whenHolds(request, how); meets {
+				return how, true
+			}
+		}
+	}
+	return met{}, false
+}
+
+func (r *ruleMatcher) whenHolds(request *request, how met) (met, bool) {
+	for _, program := range r.expressions.when {
+		holds, ok := r.expressions.holds(request, program, &how)
+		if ok && !holds {
+			return met{}, false
+		}
+		how.inDoubt = how.inDoubt || !ok
+	}
+	return how, true
+}

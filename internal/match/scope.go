@@ -1,0 +1,98 @@
+// Copyright The Penstock Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package match
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/penstock-dev/penstock/internal/match/expression"
+)
+
+// maxQueryBytes is how long a query may be for expressions to look for a parameter.
+const maxQueryBytes = 8 << 10
+
+// headerRead is what looking up a header counts as, in bytes: it reads no others.
+const headerRead = 16
+
+// scope is what an expression sees of a request that met a rule.
+type scope struct {
+	request *request
+	asker   *asker
+	how     *met
+}
+
+var _ expression.Request = (*scope)(nil)
+
+// Text returns a variable that is one string.
+func (s *scope) Text(of expression.Variable) string {
+	switch of {
+	case expression.Method:
+		return s.request.view.Method()
+	case expression.Path:
+		return s.how.path
+	case expression.Host:
+		return s.request.hostName()
+	case expression.Scheme:
+		return s.request.view.Scheme()
+	case expression.ClientIP:
+		if client := s.request.client(s.asker.client); client.address.IsValid() {
+			return client.address.String()
+		}
+	}
+	return ""
+}
+
+// Find looks up a header, or a parameter of the query or of the path.
+func (s *scope) Find(in expression.Variable, name string) (value any, present bool, read int) {
+	switch in {
+	case expression.Headers:
+		value, present = s.header(name)
+		return value, present, headerRead
+	case expression.Query:
+		return s.parameter(name)
+	case expression.PathParams:
+		for i := range s.how.params {
+			if s.how.params[i].Name == name {
+				return s.how.params[i].Value, true, 0
+			}
+		}
+	}
+	return "", false, 0
+}
+
+func (s *scope) header(name string) (value string, present bool) {
+	if name == "host" {
+		host := s.request.hostName()
+		return host, host != ""
+	}
+	values := s.request.view.Header(name)
+	if len(values) == 1 {
+		return values[0], true
+	}
+	return strings.Join(values, ","), len(values) > 0
+}
+
+// parameter joins the values of all parameters of a name, as parted by "&".
+func (s *scope) parameter(name string) (value any, present bool, read int) {
+	_, query, _ := strings.Cut(s.request.view.Target(), "?")
+	if len(query) > maxQueryBytes {
+		return fmt.Errorf("the query has %d bytes, at most %d are looked at", len(query), maxQueryBytes), false, 0
+	}
+	read, joined := len(query), ""
+	for query != "" {
+		var parameter string
+		parameter, query, _ = strings.Cut(query, "&")
+		spelled, text, _ := strings.Cut(parameter, "=")
+		if parameter == "" || unescape(spelled) != name {
+			continue
+		}
+		if text = unescape(text); present {
+			text = joined + "," + text
+		}
+		joined, present = text, true
+		read += len(joined)
+	}
+	return joined, present, read
+}
