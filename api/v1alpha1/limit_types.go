@@ -120,7 +120,7 @@ const (
 // +kubebuilder:validation:XValidation:rule="has(self.limits) || has(self.unlimited)",reason=FieldValueRequired,fieldPath=.limits,message="say what the tier allows: set limits, or unlimited: {}"
 // +kubebuilder:validation:XValidation:rule="!(has(self.limits) && has(self.unlimited))",reason=FieldValueForbidden,fieldPath=.unlimited,message="limits and unlimited exclude each other: remove one of them"
 type Tier struct {
-	// name names the tier in status and metrics, and is part of its counters' keys.
+	// name names the tier in status, and is part of its counters' keys.
 	// A DNS-1123 label of at most 63 characters, unique in the rule.
 	// Example: pro.
 	// +required

@@ -70,20 +70,34 @@ func (g *greeting) namesPods() bool {
 
 // sentence says what a rule does.
 func sentence(rule *ruleset.Rule) string {
-	var limits []string
-	for i := range rule.Limits {
-		limit := &rule.Limits[i]
-		text := fmt.Sprintf("%d %s (%s", limit.Requests, windowText(limit), limit.Algorithm)
-		if limit.Burst != limit.Requests {
-			text += fmt.Sprintf(", burst %d", limit.Burst)
-		}
-		limits = append(limits, text+")")
+	text := limitsText(rule.Limits)
+	for i := range rule.Tiers {
+		text += fmt.Sprintf(", or %s where %s", limitsText(rule.Tiers[i].Limits), rule.Tiers[i].When)
 	}
-	text := strings.Join(limits, " and ") + keyText(rule.Key) + matchText(rule.Matches)
+	text += keyText(rule.Key) + matchText(rule.Matches)
+	if len(rule.When) > 0 {
+		text += ", where " + strings.Join(rule.When, " and ")
+	}
 	if rule.Shadow {
 		text += "; a shadow that refuses nothing"
 	}
 	return text
+}
+
+func limitsText(limits []ruleset.Limit) string {
+	if len(limits) == 0 {
+		return "unlimited"
+	}
+	var texts []string
+	for i := range limits {
+		limit := &limits[i]
+		text := fmt.Sprintf("%d %s (%s", limit.Requests, windowText(limit), limit.Algorithm)
+		if limit.Burst != limit.Requests {
+			text += fmt.Sprintf(", burst %d", limit.Burst)
+		}
+		texts = append(texts, text+")")
+	}
+	return strings.Join(texts, " and ")
 }
 
 func keyText(parts []ruleset.KeyPart) string {
@@ -95,8 +109,11 @@ func keyText(parts []ruleset.KeyPart) string {
 		var sources []string
 		for _, source := range part.From {
 			text := "client address"
-			if source.Kind == ruleset.SourceHeader {
+			switch source.Kind {
+			case ruleset.SourceHeader:
 				text = "header " + source.Name
+			case ruleset.SourceExpression:
+				text = source.Name
 			}
 			sources = append(sources, text)
 		}

@@ -58,7 +58,7 @@ func parsePlainRules(content []byte) (*ruleset.RuleSet, error) {
 	}
 	for _, policy := range rs.Policies {
 		for _, rule := range policy.Rules {
-			for _, limit := range rule.Limits {
+			for _, limit := range rule.AllLimits() {
 				if limit.Key == "" {
 					return nil, fmt.Errorf("limit %q of rule %q of policy %q has no key; limits without one would share a count", limit.Name, rule.Name, policy.Name)
 				}

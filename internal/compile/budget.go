@@ -167,8 +167,8 @@ func limitsPerMethod(alternatives []alternative) int {
 func limitsOf(form *ruleset.Policy) iter.Seq[ruleset.Limit] {
 	return func(yield func(ruleset.Limit) bool) {
 		for i := range form.Rules {
-			for _, limit := range form.Rules[i].Limits {
-				if !yield(limit) {
+			for _, limit := range form.Rules[i].AllLimits() {
+				if !yield(*limit) {
 					return
 				}
 			}

@@ -16,7 +16,7 @@ func coarseLimits(form *ruleset.Policy) []v1alpha1.CoarseLimit {
 	var coarse []v1alpha1.CoarseLimit
 	for i := range form.Rules {
 		rule := &form.Rules[i]
-		for _, limit := range rule.Limits {
+		for _, limit := range everyLimit(rule) {
 			if limit.Algorithm != ruleset.SlidingWindowCounter {
 				continue
 			}

@@ -11,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/penstock-dev/penstock/api/v1alpha1"
+	"github.com/penstock-dev/penstock/internal/match/expression"
 	"github.com/penstock-dev/penstock/internal/ruleset"
 )
 
@@ -66,6 +67,8 @@ func compileRequestCost(cost *v1alpha1.RequestCost, limits []ruleset.Limit, at *
 	}
 	if cost.Expression != "" {
 		sources++
+		form.Source, form.Name = ruleset.CostExpression, cost.Expression
+		checkExpression(expression.Cost, cost.Expression, at.Child("expression"), found)
 	}
 	if sources != 1 {
 		found.invalid(at, "has %d sources: write exactly one of value, header, queryParam and expression", sources)

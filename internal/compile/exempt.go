@@ -34,6 +34,7 @@ func compileExempt(exempt *v1alpha1.Exempt, matching ruleset.PathMatching, found
 	compiled := &ruleset.Exempt{
 		CIDRs:   compileCIDRs(exempt.CIDRs, cidrs, found),
 		Headers: compileExemptHeaders(exempt.Headers, at.Child("headers"), found),
+		When:    compileWhen(exempt.When, maxExempt, at.Child("when"), found),
 	}
 	for i := range exempt.Paths {
 		if path := compilePath(&exempt.Paths[i], matching, paths.Index(i), found); path != nil {

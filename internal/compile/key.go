@@ -10,6 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/penstock-dev/penstock/api/v1alpha1"
+	"github.com/penstock-dev/penstock/internal/match/expression"
 	"github.com/penstock-dev/penstock/internal/ruleset"
 )
 
@@ -81,6 +82,9 @@ func compileSource(source *v1alpha1.KeySource, rule *v1alpha1.Rule, at *field.Pa
 		return ruleset.KeySource{Kind: ruleset.SourceMethod}, true
 	case source.Host != nil:
 		return ruleset.KeySource{Kind: ruleset.SourceHost}, true
+	case source.Expression != "":
+		checkExpression(expression.Key, source.Expression, at.Child("expression"), found)
+		return ruleset.KeySource{Kind: ruleset.SourceExpression, Name: source.Expression}, true
 	}
 	return ruleset.KeySource{}, false
 }

@@ -33,11 +33,15 @@ func compileLimits(rule *v1alpha1.Rule, at *field.Path, defaults *v1alpha1.Effec
 	if len(rule.Limits) == 0 && len(rule.Tiers) == 0 {
 		found.invalid(at, "has no limit: write at least one, such as {name: minute, requests: 60, window: 1m}")
 	}
-	atMost(found, at, len(rule.Limits), maxLimits)
+	return compileLimitList(rule.Limits, at, defaults, found)
+}
+
+func compileLimitList(limits []v1alpha1.Limit, at *field.Path, defaults *v1alpha1.EffectiveDefaults, found *findings) []ruleset.Limit {
+	atMost(found, at, len(limits), maxLimits)
 	var compiled []ruleset.Limit
 	limitNames := newNames(found)
-	for i := range rule.Limits {
-		limit := &rule.Limits[i]
+	for i := range limits {
+		limit := &limits[i]
 		limitNames.check(at.Index(i).Child("name"), limit.Name)
 		if limit.Algorithm == "" && limit.Calendar == nil {
 			defaults.Algorithm = v1alpha1.AlgorithmTokenBucket

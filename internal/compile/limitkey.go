@@ -36,8 +36,8 @@ func limitKey(kind, policy, rule, tier string, limit *ruleset.Limit) string {
 func setLimitKeys(form *ruleset.Policy) {
 	for i := range form.Rules {
 		rule := &form.Rules[i]
-		for j := range rule.Limits {
-			rule.Limits[j].Key = limitKey(form.Kind, form.Name, rule.Name, "", &rule.Limits[j])
+		for tier, limit := range rule.AllLimits() {
+			limit.Key = limitKey(form.Kind, form.Name, rule.Name, tier, limit)
 		}
 	}
 }

@@ -21,20 +21,14 @@ var notImplemented = map[string]map[string]string{
 	KindRateLimitPolicy: {
 		"spec.targetRefs[].sectionName": "limiting one port of a Service is not implemented yet: remove it to limit all ports",
 		"spec.jwt":                      "tokens are not implemented yet: remove it, and use a header as the key",
-		"spec.exempt.when":              "expressions are not implemented yet: remove it, and use cidrs, paths or headers",
 		"spec.response.cors=Echo":       "Echo is not implemented yet: write None",
 
-		"spec.rules[].when": "expressions are not implemented yet: remove it, and use matches",
+		"spec.rules[].key[].from[].jwtClaim": "tokens are not implemented yet: use header or clientIP",
 
-		"spec.rules[].key[].from[].jwtClaim":   "tokens are not implemented yet: use header or clientIP",
-		"spec.rules[].key[].from[].expression": "expressions are not implemented yet: use header or clientIP",
-
-		"spec.rules[].tiers":                   "tiers are not implemented yet: remove them, and write limits",
-		"spec.rules[].cost.request.expression": "expressions are not implemented yet: use value, header or queryParam",
-		"spec.rules[].enforcePercent":          "enforcing a share is not implemented yet: remove it",
-		"spec.rules[].scope=Target":            "Target is not implemented yet: write Policy, and one policy per target",
-		"spec.rules[].scope=Pod":               "Pod is not implemented yet: write Policy",
-		"spec.rules[].response":                "answers of one's own are not implemented yet: remove it, a refusal is 429 with problem+json",
+		"spec.rules[].enforcePercent": "enforcing a share is not implemented yet: remove it",
+		"spec.rules[].scope=Target":   "Target is not implemented yet: write Policy, and one policy per target",
+		"spec.rules[].scope=Pod":      "Pod is not implemented yet: write Policy",
+		"spec.rules[].response":       "answers of one's own are not implemented yet: remove it, a refusal is 429 with problem+json",
 	},
 	kindClusterPolicy: {
 		"spec": "policies of the cluster are not implemented yet: write a RateLimitPolicy in each namespace",

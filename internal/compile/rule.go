@@ -56,10 +56,13 @@ func compileRule(rule *v1alpha1.Rule, matching ruleset.PathMatching, at *field.P
 	for i := range rule.Matches {
 		form.Matches = append(form.Matches, compileMatch(&rule.Matches[i], matching, matches.Index(i), found))
 	}
+	form.When = compileWhen(rule.When, maxWhen, at.Child("when"), found)
 	form.Limits = compileLimits(rule, at.Child("limits"), defaults, found)
-	form.Cost = compileCost(rule.Cost, form.Limits, at.Child("cost"), found)
+	form.Tiers = compileTiers(rule.Tiers, at.Child("tiers"), defaults, found)
+	limits := everyLimit(&form)
+	form.Cost = compileCost(rule.Cost, limits, at.Child("cost"), found)
 	if form.Leased {
-		checkLeased(rule, form.Limits, at.Child("precision"), found)
+		checkLeased(rule, limits, at.Child("precision"), found)
 	}
 	return form
 }

@@ -91,7 +91,7 @@ func misfit(forms []*ruleset.Policy) string {
 	seen := make(map[string]string)
 	for _, form := range forms {
 		for i := range form.Rules {
-			for _, limit := range form.Rules[i].Limits {
+			for _, limit := range everyLimit(&form.Rules[i]) {
 				name := form.Name + "/" + form.Rules[i].Name + "/" + limit.Name
 				if other, taken := seen[limit.Key]; taken {
 					first, second := min(name, other), max(name, other)

@@ -88,6 +88,7 @@ func unservable(request *http.Request) (answer, bool) {
 func (p *portHandler) admit(writer *answerWriter, request *http.Request, rules *inForce) (settlement, bool) {
 	found, err := rules.Matcher.Match(&requestView{request: request, appPort: p.appPort})
 	p.server.metrics.countShadowDenied(found.ShadowDenied)
+	p.server.metrics.countExpressionErrors(found.ExpressionErrors)
 	p.server.metrics.countExempt(found.Exempt)
 	switch {
 	case err != nil:

@@ -36,6 +36,7 @@ type Metrics struct {
 	rulesetInfo     *prometheus.GaugeVec
 	noRules         prometheus.Counter
 	nearLimit       *prometheus.CounterVec
+	expressions     *prometheus.CounterVec
 }
 
 // NewMetrics makes a fresh set of metrics.
@@ -69,7 +70,10 @@ func NewMetrics() *Metrics {
 	m.nearLimit = prometheus.NewCounterVec(prometheus.CounterOpts{
 		Name: "penstock_near_limit_total", Help: "Requests that the store admitted, and that left less than a tenth of a limit.",
 	}, []string{"policy", "rule"})
-	m.Registry.MustRegister(m.nearLimit, m.decisions, m.decisionSeconds, m.requestSeconds, m.storeErrors, m.breakerOpen, m.rulesetInfo, m.noRules,
+	m.expressions = prometheus.NewCounterVec(prometheus.CounterOpts{
+		Name: "penstock_expression_errors_total", Help: "Evaluations of expressions that gave no value; rule is empty for those of exemptions.",
+	}, []string{"policy", "rule"})
+	m.Registry.MustRegister(m.nearLimit, m.expressions, m.decisions, m.decisionSeconds, m.requestSeconds, m.storeErrors, m.breakerOpen, m.rulesetInfo, m.noRules,
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	return m
 }

@@ -65,16 +65,6 @@ func (r *Rule) AllLimits() iter.Seq2[string, *Limit] {
 	}
 }
 
-// MostLimits is how many limits a request meets of the rule at most: its own, or those
-// of its largest tier.
-func (r *Rule) MostLimits() int {
-	most := len(r.Limits)
-	for i := range r.Tiers {
-		most = max(most, len(r.Tiers[i].Limits))
-	}
-	return most
-}
-
 // Tier replaces a rule's limits for some requests.
 type Tier struct {
 	Name string `json:"name"`

@@ -1,0 +1,250 @@
+// Copyright The Penstock Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package match
+
+import (
+	"errors"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/penstock-dev/penstock/internal/ruleset"
+)
+
+// TestWhen looks at which rules a request meets.
+func TestWhen(t *testing.T) {
+	t.Parallel()
+	prefix := func(path string) []ruleset.Match {
+		return []ruleset.Match{{Path: &ruleset.PathMatch{Type: ruleset.PathPrefix, Value: path}}}
+	}
+	tests := map[string]struct {
+		rule   ruleset.Rule
+		target string
+		want   bool
+		errors int
+	}{
+		"holds":                           {rule: ruleset.Rule{When: []string{"request.method == 'GET'"}}, target: "/", want: true},
+		"does not":                        {rule: ruleset.Rule{When: []string{"request.method == 'PUT'"}}, target: "/"},
+		"all must":                        {rule: ruleset.Rule{When: []string{"true", "request.method == 'PUT'"}}, target: "/"},
+		"failing holds":                   {rule: ruleset.Rule{When: []string{"int(request.method) == 1", "true"}}, target: "/", want: true, errors: 1},
+		"failing beside one that is not":  {rule: ruleset.Rule{When: []string{"int(request.method) == 1", "false"}}, target: "/", errors: 1},
+		"too costly holds":                {rule: ruleset.Rule{When: []string{"request.headers['x-many'].split('').all(c, c == 'b')"}}, target: "/", want: true, errors: 1},
+		"not without its match":           {rule: ruleset.Rule{When: []string{"true"}, Matches: prefix("/a")}, target: "/b"},
+		"path of the first reading":       {rule: ruleset.Rule{When: []string{"request.path == '/b/c'"}}, target: "/b%2fc", want: true},
+		"path of another reading":         {rule: ruleset.Rule{When: []string{"request.path == '/b%2Fc'"}}, target: "/b%2fc", want: true},
+		"reading that the match is for":   {rule: ruleset.Rule{When: []string{"request.path == '/c'"}, Matches: prefix("/a")}, target: "/a/%2e%2e/c"},
+		"path in canonical form":          {rule: ruleset.Rule{When: []string{"request.path == '/users'"}}, target: "//USERS/;a", want: true},
+		"path of a template":              {rule: ruleset.Rule{When: []string{"request.pathParams['id'] == '7'"}, Matches: []ruleset.Match{{Path: &ruleset.PathMatch{Type: ruleset.PathTemplate, Value: "/users/{id}"}}}}, target: "/users/7", want: true},
+		"parameter that is not named":     {rule: ruleset.Rule{When: []string{"request.pathParams['id'] == '' && !('id' in request.pathParams)"}}, target: "/users/7", want: true},
+		"header by any case, many values": {rule: ruleset.Rule{When: []string{"request.headers['X-Two'] == 'a,b' && !('x-none' in request.headers)"}}, target: "/", want: true},
+		"header host":                     {rule: ruleset.Rule{When: []string{"request.headers['host'] == 'shop.example.com'"}}, target: "/", want: true},
+		"query":                           {rule: ruleset.Rule{When: []string{"request.query['a b'] == '1,2' && request.query.c == '' && 'c' in request.query && !('d' in request.query)"}}, target: "/?a+b=1&c&a%20b=2&&", want: true},
+		"query that is too long":          {rule: ruleset.Rule{When: []string{"request.query['a'] == 'b'"}}, target: "/?" + strings.Repeat("a", maxQueryBytes+1), want: true, errors: 1},
+		"client":                          {rule: ruleset.Rule{When: []string{"request.clientIP == '203.0.113.7'"}}, target: "/", want: true},
+		"no claims":                       {rule: ruleset.Rule{When: []string{"request.jwt['idp']['sub'] == ''"}}, target: "/", want: true},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			tc.rule.Name = "all"
+			view := get(tc.target)
+			view.headers = map[string][]string{"x-two": {"a", "b"}, "x-many": {strings.Repeat("b", 4000)}}
+			result, err := mustCompile(t, rulesWith(tc.rule), nil).Match(view)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := len(result.Hits) == 1; got != tc.want || len(result.ExpressionErrors) != tc.errors {
+				t.Errorf("meets the rule: %v, want %v; errors %d, want %d", got, tc.want, len(result.ExpressionErrors), tc.errors)
+			}
+		})
+	}
+}
+
+// TestMalformedPathsAndExpressions has a path without reading refused only where an
+// expression looks at paths.
+func TestMalformedPathsAndExpressions(t *testing.T) {
+	t.Parallel()
+	tier := func(when string) []ruleset.Tier {
+		return []ruleset.Tier{{Name: "t", When: when, Limits: []ruleset.Limit{{Name: "l"}}}}
+	}
+	key := []ruleset.KeyPart{{Name: "k", From: []ruleset.KeySource{{Kind: ruleset.SourceExpression, Name: "request.path"}}}}
+	cost := &ruleset.Cost{Request: ruleset.RequestCost{Source: ruleset.CostExpression, Name: "request.path == '/' ? 1 : 2", Max: 9}}
+	tests := map[string]struct {
+		rule    ruleset.Rule
+		refused bool
+		hits    int
+	}{
+		"no path":     {rule: ruleset.Rule{When: []string{"request.method == 'GET'"}}, hits: 1},
+		"when":        {rule: ruleset.Rule{When: []string{"request.path != '/'"}}, refused: true},
+		"shadow":      {rule: ruleset.Rule{When: []string{"request.path != '/'"}, Shadow: true}},
+		"tier":        {rule: ruleset.Rule{Tiers: tier("request.path == '/'")}, refused: true},
+		"tier beside": {rule: ruleset.Rule{Tiers: tier("request.host == ''")}, hits: 1},
+		"key":         {rule: ruleset.Rule{Key: key}, refused: true},
+		"cost":        {rule: ruleset.Rule{Cost: cost}, refused: true},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			tc.rule.Name = "all"
+			result, err := mustCompile(t, rulesWith(tc.rule), nil).Match(get("/%2"))
+			if errors.Is(err, ErrBadPath) != tc.refused || len(result.Hits) != tc.hits {
+				t.Errorf("%d hits, error %v; want %d, refused %v", len(result.Hits), err, tc.hits, tc.refused)
+			}
+		})
+	}
+}
+
+// TestAFailingRuleShieldsNoOther has FirstMatch go on after a rule that is met only
+// because its expression failed.
+func TestAFailingRuleShieldsNoOther(t *testing.T) {
+	t.Parallel()
+	rules := rulesWith(
+		ruleset.Rule{Name: "generous", When: []string{"int(request.headers['x-number']) > 5"}},
+		ruleset.Rule{Name: "strict"},
+	)
+	rules.Policies[0].FirstMatch = true
+	m := mustCompile(t, rules, nil)
+	for value, want := range map[string]string{"9": "generous", "1": "strict", "x": "generous strict"} {
+		view := get("/")
+		view.headers = map[string][]string{"x-number": {value}}
+		result, err := m.Match(view)
+		if err != nil || hitNames(result) != want {
+			t.Errorf("%s meets %q, %v, want %q", value, hitNames(result), err, want)
+		}
+	}
+}
+
+// TestTiers looks at the limits by which requests are counted.
+func TestTiers(t *testing.T) {
+	t.Parallel()
+	limits := func(name string) []ruleset.Limit { return []ruleset.Limit{{Name: name}} }
+	rule := ruleset.Rule{
+		Name: "all", Limits: limits("base"), Matches: []ruleset.Match{{Path: &ruleset.PathMatch{Type: ruleset.PathPrefix, Value: "/"}}},
+		Tiers: []ruleset.Tier{
+			{Name: "free", When: "request.headers['x-plan'] == 'staff'"},
+			{Name: "pro", When: "request.headers['x-plan'] in ['pro', 'staff']", Limits: limits("pro")},
+			{Name: "late", When: "request.headers['x-plan'] == 'pro'", Limits: limits("late")},
+			{Name: "path", When: "request.path.startsWith('/a/')", Limits: limits("path")},
+			{Name: "param", When: "request.pathParams['id'] == '7'", Limits: limits("param")},
+		},
+	}
+	tests := map[string]struct {
+		target, plan, tier, limit string
+		refused, shadow           bool
+	}{
+		"none":                       {target: "/", limit: "base"},
+		"first that holds":           {target: "/", plan: "pro", tier: "pro", limit: "pro"},
+		"unlimited":                  {target: "/", plan: "staff", tier: "free"},
+		"an odd path is not":         {target: "/%61", plan: "staff", tier: "pro", limit: "pro"},
+		"by path":                    {target: "/a/b", tier: "path", limit: "path"},
+		"all readings":               {target: "/a/b%2Fc", tier: "path", limit: "path"},
+		"some readings":              {target: "/a/%2e%2e/b", refused: true},
+		"some readings, shadow":      {target: "/a/%2e%2e/b", shadow: true, limit: "base"},
+		"some readings, other tier":  {target: "/a/%2e%2e/b", plan: "pro", tier: "pro", limit: "pro"},
+		"a malformed path of shadow": {target: "/a%2", shadow: true},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			rule := rule
+			rule.Shadow = tc.shadow
+			view := get(tc.target)
+			view.headers = map[string][]string{"x-plan": {tc.plan}}
+			result, err := mustCompile(t, rulesWith(rule), nil).Match(view)
+			if errors.Is(err, ErrBadPath) != tc.refused {
+				t.Fatalf("error %v, want that it is refused: %v", err, tc.refused)
+			}
+			tier, limit := "", ""
+			for _, hit := range result.Hits {
+				tier = hit.Tier
+				for _, l := range hit.Limits {
+					limit += l.Name
+				}
+			}
+			if !tc.refused && (tier != tc.tier || limit != tc.limit) {
+				t.Errorf("tier %q with limits %q, want %q with %q", tier, limit, tc.tier, tc.limit)
+			}
+		})
+	}
+}
+
+// TestFailuresNameTheirRule has each failure told once, with whose it is.
+func TestFailuresNameTheirRule(t *testing.T) {
+	t.Parallel()
+	const fails = "int(request.method) == 1"
+	rules := rulesWith(ruleset.Rule{
+		Name: "all", When: []string{fails}, Tiers: []ruleset.Tier{{Name: "t", When: fails}},
+		Key:  []ruleset.KeyPart{{Name: "k", From: []ruleset.KeySource{{Kind: ruleset.SourceExpression, Name: "request.method.substring(9)"}}}},
+		Cost: &ruleset.Cost{Request: ruleset.RequestCost{Source: ruleset.CostExpression, Name: "int(request.method)", Max: 9}},
+	})
+	rules.Policies[0].Exempt = &ruleset.Exempt{When: []string{fails}}
+	result, err := mustCompile(t, rules, nil).Match(get("/"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, failed := range result.ExpressionErrors {
+		name := failed.Policy.Name + "/"
+		if failed.Rule != nil {
+			name += failed.Rule.Name
+		}
+		got = append(got, name)
+	}
+	if diff := cmp.Diff([]string{"web/all", "web/", "web/all", "web/all", "web/all"}, got); diff != "" {
+		t.Errorf("failures (-want +got):\n%s", diff)
+	}
+	if len(result.Hits) != 1 || result.Hits[0].Cost != 1 || result.Hits[0].Tier != "" {
+		t.Errorf("hits: %+v, want one of cost 1 without tier", result.Hits)
+	}
+}
+
+func TestCostExpressions(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]int64{"5": 5, "0": 1, "-3": 1, "99": 9, "x": 1, "": 1} {
+		rule := ruleset.Rule{Name: "all", Cost: &ruleset.Cost{Request: ruleset.RequestCost{Source: ruleset.CostExpression, Name: "int(request.query['n'])", Max: 9}}}
+		result, err := mustCompile(t, rulesWith(rule), nil).Match(get("/?n=" + text))
+		if err != nil || len(result.Hits) != 1 || result.Hits[0].Cost != want {
+			t.Errorf("n=%s: %+v, %v, want cost %d", text, result.Hits, err, want)
+		}
+	}
+}
+
+// TestCompileRefusesExpressions has a rule set of another version refused as a whole,
+// with the rule that this one does not understand.
+func TestCompileRefusesExpressions(t *testing.T) {
+	t.Parallel()
+	const bad = "request.from.the.future"
+	for name, rule := range map[string]ruleset.Rule{
+		"when:":      {When: []string{bad}},
+		"tier \"t\"": {Tiers: []ruleset.Tier{{Name: "t", When: bad}}},
+		"key part":   {Key: []ruleset.KeyPart{{Name: "k", From: []ruleset.KeySource{{Kind: ruleset.SourceExpression, Name: bad}}}}},
+		"cost:":      {Cost: &ruleset.Cost{Request: ruleset.RequestCost{Source: ruleset.CostExpression, Name: bad, Max: 1}}},
+	} {
+		rule.Name = "all"
+		if _, err := Compile(rulesWith(rule), nil); err == nil || !strings.Contains(err.Error(), name) || !strings.Contains(err.Error(), `rule "all"`) {
+			t.Errorf("error %v, want one that names the rule and says %q", err, name)
+		}
+	}
+}
+
+func BenchmarkMatchWhen(b *testing.B) {
+	for _, rules := range []int{0, 1, 10} {
+		b.Run(strconv.Itoa(rules), func(b *testing.B) {
+			var all []ruleset.Rule
+			for i := range rules {
+				all = append(all, ruleset.Rule{Name: strconv.Itoa(i), When: []string{"request.headers['x-plan'] == 'pro'"}})
+			}
+			m := mustCompile(b, rulesWith(all...), nil)
+			view := get("/")
+			b.ReportAllocs()
+			for b.Loop() {
+				if _, err := m.Match(view); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}
