@@ -70,11 +70,11 @@ func (g *greeting) namesPods() bool {
 
 // sentence says what a rule does.
 func sentence(rule *ruleset.Rule) string {
-	text := limitsText(rule.Limits)
+	choices := []string{limitsText(rule.Limits)}
 	for i := range rule.Tiers {
-		text += fmt.Sprintf(", or %s where %s", limitsText(rule.Tiers[i].Limits), rule.Tiers[i].When)
+		choices = append(choices, limitsText(rule.Tiers[i].Limits)+" where "+rule.Tiers[i].When)
 	}
-	text += keyText(rule.Key) + matchText(rule.Matches)
+	text := strings.Join(choices, ", or ") + keyText(rule.Key) + matchText(rule.Matches)
 	if len(rule.When) > 0 {
 		text += ", where " + strings.Join(rule.When, " and ")
 	}

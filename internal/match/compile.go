@@ -123,36 +123,40 @@ func (m *Matcher) compilePolicy(namespace string, policy *ruleset.Policy) (polic
 	compiled := policyMatcher{policy: policy, client: client, exempt: exempt, looksAtPaths: exempt.looksAtPaths()}
 	for i := range policy.Rules {
 		rule := &policy.Rules[i]
-		ready := ruleMatcher{
-			rule:      rule,
-			whole:     m.identifier.ofRule(identityOfRule, namespace, policy, rule),
-			ambiguous: m.identifier.ofRule(identityOfAmbiguous, namespace, policy, rule),
-			client:    client, keyedByPath: isKeyedByPath(rule.Key),
-		}
-		if ready.expressions, err = compileExpressions(asker{policy: policy, rule: rule, client: client}); err != nil {
+		ready, looksAtPaths, err := m.compileRule(namespace, policy, rule, client)
+		if err != nil {
 			return compiled, fmt.Errorf("rule %q: %w", rule.Name, err)
 		}
-		looksAtPaths := ready.keyedByPath || ready.expressions.looksAtPaths
 		compiled.looksAtPaths = compiled.looksAtPaths || looksAtPaths
 		compiled.refusesBadPaths = compiled.refusesBadPaths || looksAtPaths && !rule.Shadow
-		for _, entry := range rule.Matches {
-			readied, err := compileAlternative(entry, policy.PathMatching)
-			if err != nil {
-				return compiled, fmt.Errorf("rule %q: %w", rule.Name, err)
-			}
-			compiled.looksAtPaths = compiled.looksAtPaths || readied.path != ""
-			compiled.refusesBadPaths = compiled.refusesBadPaths || readied.path != "" && !rule.Shadow
-			ready.alternatives = append(ready.alternatives, readied)
-		}
-		if err := checkKey(rule.Key); err != nil {
-			return compiled, fmt.Errorf("rule %q: %w", rule.Name, err)
-		}
-		if err := checkCost(rule.Cost); err != nil {
-			return compiled, fmt.Errorf("rule %q: %w", rule.Name, err)
-		}
 		compiled.rules = append(compiled.rules, ready)
 	}
 	return compiled, nil
+}
+
+func (m *Matcher) compileRule(namespace string, policy *ruleset.Policy, rule *ruleset.Rule, client *clientSource) (ready ruleMatcher, looksAtPaths bool, err error) {
+	ready = ruleMatcher{
+		rule:      rule,
+		whole:     m.identifier.ofRule(identityOfRule, namespace, policy, rule),
+		ambiguous: m.identifier.ofRule(identityOfAmbiguous, namespace, policy, rule),
+		client:    client, keyedByPath: isKeyedByPath(rule.Key),
+	}
+	if ready.expressions, err = compileExpressions(asker{policy: policy, rule: rule, client: client}); err != nil {
+		return ready, false, err
+	}
+	looksAtPaths = ready.keyedByPath || ready.expressions.looksAtPaths
+	for _, entry := range rule.Matches {
+		readied, err := compileAlternative(entry, policy.PathMatching)
+		if err != nil {
+			return ready, false, err
+		}
+		looksAtPaths = looksAtPaths || readied.path != ""
+		ready.alternatives = append(ready.alternatives, readied)
+	}
+	if err := checkKey(rule.Key); err != nil {
+		return ready, false, err
+	}
+	return ready, looksAtPaths, checkCost(rule.Cost)
 }
 
 // covers reports whether the policy is for this port of the app.
