@@ -83,8 +83,12 @@ func headerName(path string) bound {
 	return text(path, 1, 63, letters).pattern([]string{"X-API-Key", "x_y"}, []string{"X Y", "X:", "ä", "a\n"})
 }
 
-// expression is a CEL expression.
-func expression(path string) bound { return text(path, 1, 1024, letters) }
+// expression is a CEL expression. The operator wants one of the field's type, such as
+// valid, and takes one of as many characters as there may be.
+func expression(path, valid string) bound {
+	longest := valid + strings.Repeat(" ", 1024-len(valid))
+	return text(path, 1, 1024, letters).operatorIsStricter(valid, longest)
+}
 
 // list bounds the number of elements; element makes the one of number i.
 func list(path string, most int, element func(i int) string) bound {

@@ -112,14 +112,14 @@ const (
 	notAfter   = "LeakyBucket and Concurrency cannot be charged after the answer: remove response, or give these limits a rule of their own"
 	givenBack  = "what LeakyBucket and Concurrency admitted cannot be given back: remove countOn, or choose another algorithm for all limits of the rule"
 	atOnce     = "[{name: limit, requests: 10, algorithm: Concurrency}]"
-	atOnceTier = "[{name: pro, when: e, limits: [{name: limit, requests: 10, algorithm: Concurrency}]}]"
+	atOnceTier = "[{name: pro, when: 'true', limits: [{name: limit, requests: 10, algorithm: Concurrency}]}]"
 )
 
 var ruleRules = []rule{
 	{
 		field:    "spec.rules[0].limits",
 		message:  "a rule without limits limits nothing: add limits, or tiers that have some",
-		accepted: change{"spec.rules[0]": "{name: rule, tiers: [{name: pro, when: e, limits: [{name: limit, requests: 1, window: 1s}]}]}"},
+		accepted: change{"spec.rules[0]": "{name: rule, tiers: [{name: pro, when: 'true', limits: [{name: limit, requests: 1, window: 1s}]}]}"},
 		refused:  change{"spec.rules[0]": "{name: rule}"},
 	},
 	{
@@ -155,7 +155,7 @@ var ruleRules = []rule{
 	{
 		field:    "spec.rules[0].cost.response",
 		message:  notAfter,
-		accepted: change{"spec.rules[0].cost": "{response: {header: X-Cost}}", "spec.rules[0].tiers": "[{name: pro, when: e, unlimited: {}}]"},
+		accepted: change{"spec.rules[0].cost": "{response: {header: X-Cost}}", "spec.rules[0].tiers": "[{name: pro, when: 'true', unlimited: {}}]"},
 		refused:  change{"spec.rules[0].cost": "{response: {header: X-Cost}}", "spec.rules[0].tiers": atOnceTier},
 	},
 	{
@@ -167,7 +167,7 @@ var ruleRules = []rule{
 	{
 		field:    "spec.rules[0].precision",
 		message:  leased,
-		accepted: change{"spec.rules[0].precision": "Leased", "spec.rules[0].tiers": "[{name: pro, when: e, unlimited: {}}]"},
+		accepted: change{"spec.rules[0].precision": "Leased", "spec.rules[0].tiers": "[{name: pro, when: 'true', unlimited: {}}]"},
 		refused:  change{"spec.rules[0].precision": "Leased", "spec.rules[0].tiers": atOnceTier},
 	},
 	{
@@ -185,19 +185,19 @@ var ruleRules = []rule{
 	{
 		field:    "spec.rules[0].tiers[0].limits",
 		message:  "say what the tier allows: set limits, or unlimited: {}",
-		accepted: change{"spec.rules[0].tiers": "[{name: pro, when: e, unlimited: {}}]"},
+		accepted: change{"spec.rules[0].tiers": "[{name: pro, when: 'true', unlimited: {}}]"},
 		refused:  change{"spec.rules[0].tiers": "[{name: pro, when: e}]"},
 	},
 	{
 		field:    "spec.rules[0].tiers[0].unlimited",
 		message:  "limits and unlimited exclude each other: remove one of them",
-		accepted: change{"spec.rules[0].tiers": "[{name: pro, when: e, limits: [{name: limit, requests: 1, window: 1s}]}]"},
-		refused:  change{"spec.rules[0].tiers": "[{name: pro, when: e, unlimited: {}, limits: [{name: limit, requests: 1, window: 1s}]}]"},
+		accepted: change{"spec.rules[0].tiers": "[{name: pro, when: 'true', limits: [{name: limit, requests: 1, window: 1s}]}]"},
+		refused:  change{"spec.rules[0].tiers": "[{name: pro, when: 'true', unlimited: {}, limits: [{name: limit, requests: 1, window: 1s}]}]"},
 	},
 	{
 		field:    "spec.rules[0].cost.request.value",
 		message:  "a cost has one source: set exactly one of value, header, queryParam and expression",
-		accepted: change{"spec.rules[0].cost": "{request: {expression: e, max: 10}}"},
+		accepted: change{"spec.rules[0].cost": "{request: {expression: 1 + 1, max: 10}}"},
 		refused:  change{"spec.rules[0].cost": "{request: {value: 1, header: {name: X-Cost}}}"},
 	},
 	{

@@ -46,7 +46,7 @@ var scaffolds = map[string]change{
 	"spec.rules[0].key[0].from[0].cookie":      keyFrom("cookie: {name: session}"),
 	"spec.rules[0].key[0].from[0].queryParam":  keyFrom("queryParam: {name: q}"),
 	"spec.rules[0].key[0].from[0].pathParam":   keyFrom("pathParam: {name: id}"),
-	"spec.rules[0].key[0].from[0].expression":  keyFrom("expression: e"),
+	"spec.rules[0].key[0].from[0].expression":  keyFrom("expression: request.method"),
 	"spec.rules[0].limits[0].burst":            {"spec.rules[0].limits": "[{name: limit, requests: 10, window: 1s}]"},
 	"spec.rules[0].limits[0].algorithm":        {"spec.rules[0].limits": "[{name: limit, requests: 10, window: 1s}]"},
 	"spec.rules[0].limits[0].calendar":         {"spec.rules[0].limits": "[{name: limit, requests: 10, calendar: {period: Day}}]"},
@@ -59,7 +59,7 @@ var scaffolds = map[string]change{
 	},
 	"spec.rules[0].cost.request.header":     {"spec.rules[0].cost": "{request: {header: {name: X-Cost}}}"},
 	"spec.rules[0].cost.request.queryParam": {"spec.rules[0].cost": "{request: {queryParam: {name: q}}}"},
-	"spec.rules[0].cost.request.expression": {"spec.rules[0].cost": "{request: {expression: e}}"},
+	"spec.rules[0].cost.request.expression": {"spec.rules[0].cost": "{request: {expression: 1 + 1}}"},
 	"spec.rules[0].cost.request.max":        {"spec.rules[0].cost": "{request: {header: {name: X-Cost}}}"},
 	"spec.rules[0].response":                {"spec.rules[0].response": `{body: {contentType: a/b, value: "{}"}}`},
 

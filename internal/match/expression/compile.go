@@ -78,7 +78,7 @@ func compile(from source) (*Program, error) {
 	}
 	program, err := environment.Program(checked, options...)
 	if err != nil {
-		return nil, fmt.Errorf("%w: correct it", err)
+		return nil, errors.New(shortened(err.Error()) + ": correct it")
 	}
 	return &Program{program: program, looksAtPaths: found.looksAtPaths}, nil
 }
@@ -90,7 +90,18 @@ func firstOf(issues *cel.Issues) error {
 		return issues.Err()
 	}
 	first := found[0]
-	return fmt.Errorf("%s%s: %s", place(first.Location.Line(), first.Location.Column()), first.Message, mendOf(first.Message))
+	return fmt.Errorf("%s%s: %s", place(first.Location.Line(), first.Location.Column()), shortened(first.Message), mendOf(first.Message))
+}
+
+// maxMessage is how much is told of what is wrong, in bytes: it may repeat all of the
+// expression.
+const maxMessage = 200
+
+func shortened(message string) string {
+	if len(message) <= maxMessage {
+		return message
+	}
+	return strings.ToValidUTF8(message[:maxMessage], "") + "…"
 }
 
 // place says where in the text something is; empty where that is not known.

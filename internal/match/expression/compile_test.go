@@ -21,6 +21,7 @@ func TestCompileSaysWhatIsWrongWhereAndHowToMendIt(t *testing.T) {
 		"unknown variable":      {Condition, "method == 'GET'", "at character 1: undeclared reference to 'method'"},
 		"unknown function":      {Condition, "request.path.replace('a', request.path) == ''", "the functions are size, contains"},
 		"not offered of time":   {Condition, "timestamp('2026-01-01T00:00:00Z') < timestamp(request.path)", "undeclared reference to 'timestamp'"},
+		"a long name":           {Condition, strings.Repeat("a", 1000), "aaa…: all that is known"},
 		"types":                 {Condition, "request.method == 1", "at character 16: found no matching overload"},
 		"a text for a bool":     {Condition, "request.method", "yields string: write one that yields a bool"},
 		"a bool for a text":     {Key, "request.method == 'GET'", "yields bool: write one that yields a string"},

@@ -111,7 +111,7 @@ func (f *inspected) inspectCall(checked *ast.AST, node ast.NavigableExpr) error 
 		f.patterns[text] = instructions
 	case functionInCIDR:
 		if _, err := netip.ParsePrefix(text); isText && err != nil {
-			return fmt.Errorf("%s%q is not a CIDR: write one such as '10.0.0.0/8'", placeOf(checked, last), text)
+			return fmt.Errorf("%s%q is not a CIDR: write one such as '10.0.0.0/8'", placeOf(checked, last), shortened(text))
 		}
 	}
 	return nil

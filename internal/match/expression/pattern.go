@@ -51,14 +51,14 @@ const maxInstructions = 512
 func compilePattern(text string) (*regexp.Regexp, int, error) {
 	parsed, err := syntax.Parse(text, syntax.Perl)
 	if err != nil {
-		return nil, 0, fmt.Errorf("pattern %q: %w: write one that RE2 knows", text, err)
+		return nil, 0, fmt.Errorf("the pattern is not one of RE2: %s: correct it", shortened(err.Error()))
 	}
 	program, err := syntax.Compile(parsed.Simplify())
 	if err != nil {
-		return nil, 0, fmt.Errorf("pattern %q: %w: write one that RE2 knows", text, err)
+		return nil, 0, fmt.Errorf("the pattern is not one of RE2: %s: correct it", shortened(err.Error()))
 	}
 	if len(program.Inst) > maxInstructions {
-		return nil, 0, fmt.Errorf("pattern %q becomes %d instructions, at most %d are allowed: repeat less in it", text, len(program.Inst), maxInstructions)
+		return nil, 0, fmt.Errorf("the pattern becomes %d instructions, at most %d are allowed: repeat less in it", len(program.Inst), maxInstructions)
 	}
 	pattern, err := regexp.Compile(text)
 	return pattern, len(program.Inst), err
