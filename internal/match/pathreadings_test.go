@@ -86,8 +86,8 @@ func TestEverySpellingMeetsTheRule(t *testing.T) {
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			read, err := readTarget(tc.target, tc.matching)
-			if err != nil {
+			var read readings
+			if err := read.readTarget(tc.target, tc.matching); err != nil {
 				t.Fatalf("readTarget(%q) = %v", tc.target, err)
 			}
 			if !slices.Contains(read.all(), tc.want) {
@@ -236,4 +236,10 @@ func FuzzReadPath(f *testing.F) {
 			}
 		}
 	})
+}
+
+func readPath(path string, matching ruleset.PathMatching) (readings, error) {
+	var read readings
+	err := read.readPath(path, matching)
+	return read, err
 }
