@@ -187,15 +187,15 @@ func finish(path string, loose bool) string {
 	return path
 }
 
-// isPathByte reports whether a path segment may hold the byte as it is
-// (RFC 3986: pchar), or it is a slash.
-func isPathByte(c byte) bool {
-	switch {
-	case 'a' <= c && c <= 'z', 'A' <= c && c <= 'Z', '0' <= c && c <= '9':
-		return true
+// pathBytes are what a path segment may hold as it is (RFC 3986: pchar), and a slash.
+var pathBytes = func() (set [256]bool) {
+	for _, c := range []byte("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789/-._~!$&'()*+,;=:@") {
+		set[c] = true
 	}
-	return strings.IndexByte("/-._~!$&'()*+,;=:@", c) >= 0
-}
+	return set
+}()
+
+func isPathByte(c byte) bool { return pathBytes[c] }
 
 func isHex(c byte) bool {
 	return '0' <= c && c <= '9' || 'a' <= c && c <= 'f' || 'A' <= c && c <= 'F'

@@ -54,28 +54,26 @@ func (r *readings) add(path string) {
 	r.count++
 }
 
-// readPath returns the readings of a path as sent, without its query. It gives
-// an error that wraps ErrBadPath for a malformed escape and for NUL.
-func readPath(path string, matching ruleset.PathMatching) (readings, error) {
-	var result readings
+// readPath takes the readings of a path as sent, without its query. It gives an error
+// that wraps ErrBadPath for a malformed escape and for NUL, and then has no reading.
+func (r *readings) readPath(path string, matching ruleset.PathMatching) error {
 	loose := matching != ruleset.PathStrict
 	if isPlain(path, loose) {
-		result.add(path)
-		result.canonical = true
-		return result, nil
+		r.few[0], r.count, r.canonical = path, 1, true
+		return nil
 	}
 	if err := checkEscapes(path); err != nil {
-		return result, err
+		return err
 	}
 	if len(path) > maxOddPathBytes {
-		return result, fmt.Errorf("%w: %d bytes with escapes, dot segments or the like, at most %d are read", ErrBadPath, len(path), maxOddPathBytes)
+		return fmt.Errorf("%w: %d bytes with escapes, dot segments or the like, at most %d are read", ErrBadPath, len(path), maxOddPathBytes)
 	}
-	result.addReadings(path, loose)
+	r.addReadings(path, loose)
 	if rest, hasHost := withoutHost(path); hasHost {
-		result.addReadings(rest, loose)
+		r.addReadings(rest, loose)
 	}
-	result.canonical = result.count == 1 && result.few[0] == path
-	return result, nil
+	r.canonical = r.count == 1 && r.few[0] == path
+	return nil
 }
 
 // addReadings adds what apps may make of a path. They decode escaped separators
@@ -163,12 +161,12 @@ func checkEscapes(path string) error {
 	return nil
 }
 
-// readTarget returns the readings of the path in a request target.
-func readTarget(target string, matching ruleset.PathMatching) (readings, error) {
+// readTarget takes the readings of the path in a request target.
+func (r *readings) readTarget(target string, matching ruleset.PathMatching) error {
 	origin, ok := OriginForm(target)
 	if !ok {
-		return readings{}, fmt.Errorf("%w: the target has neither origin form nor absolute form", ErrBadPath)
+		return fmt.Errorf("%w: the target has neither origin form nor absolute form", ErrBadPath)
 	}
 	path, _, _ := strings.Cut(origin, "?")
-	return readPath(path, matching)
+	return r.readPath(path, matching)
 }

@@ -119,3 +119,9 @@ func FuzzReadPath(f *testing.F) {
 		}
 	})
 }
+
+func readPath(path string, matching ruleset.PathMatching) (readings, error) {
+	var read readings
+	err := read.readPath(path, matching)
+	return read, err
+}

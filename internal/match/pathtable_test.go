@@ -148,3 +148,9 @@ func parsePathCase(line string) (pathCase, error) {
 	}
 	return pathCase{target: target, meets: meets, outcome: strings.TrimSpace(columns[2])}, nil
 }
+
+func readTarget(target string, matching ruleset.PathMatching) (readings, error) {
+	var read readings
+	err := read.readTarget(target, matching)
+	return read, err
+}

@@ -110,12 +110,7 @@ func (m *Matcher) readPath(request *request, matching ruleset.PathMatching, look
 	if !look {
 		return nil
 	}
-	read, err := readTarget(request.view.Target(), matching)
-	if err != nil {
-		return err
-	}
-	*request.readings(matching) = read
-	return nil
+	return request.readings(matching).readTarget(request.view.Target(), matching)
 }
 
 func (r *request) hostName() string {

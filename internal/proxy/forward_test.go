@@ -49,6 +49,7 @@ func TestTargetIsForwardedAsSent(t *testing.T) {
 		"absolute form":          {sent: "http://shop.example.com//a%2fb?c", want: "//a%2fb?c"},
 		"absolute without path":  {sent: "http://shop.example.com?c", want: "/?c"},
 		"hash is escaped":        {sent: "/a#b", want: "/a%23b"},
+		"hash in the query":      {sent: "/a?b#c&d", want: "/a?b%23c&d"},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
