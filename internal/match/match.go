@@ -23,6 +23,9 @@ type Hit struct {
 	Identity string
 	// Cost is how much the request counts as, before it is answered.
 	Cost int64
+	// Shadow says that the rule refuses nothing: it is a shadow, or the draw for its
+	// enforcePercent made it one for this request.
+	Shadow bool
 }
 
 // Denied says that a rule refuses the request because a part of its key is
@@ -55,6 +58,10 @@ func (m *Matcher) Match(view View) (Result, error) {
 	for i := range m.policies {
 		policy := &m.policies[i]
 		if !policy.covers(port) {
+			continue
+		}
+		if policy.policy.Response.EchoOrigin && isPreflight(view) {
+			result.Exempt = append(result.Exempt, policy.policy)
 			continue
 		}
 		paths, err := policy.pathsOf(&request)
@@ -93,7 +100,7 @@ func (r *Result) checkSize() error {
 	limits, all := 0, 0
 	for i := range r.Hits {
 		all += len(r.Hits[i].Limits)
-		if !r.Hits[i].Rule.Shadow {
+		if !r.Hits[i].Shadow {
 			limits += len(r.Hits[i].Limits)
 		}
 	}
@@ -101,7 +108,7 @@ func (r *Result) checkSize() error {
 		return fmt.Errorf("%w: it can be read in ways that meet %d limits, at most %d are counted", ErrBadPath, limits, ruleset.MaxLimitsPerRequest)
 	}
 	for i := len(r.Hits) - 1; i >= 0 && all > ruleset.MaxLimitsPerRequest; i-- {
-		if r.Hits[i].Rule.Shadow {
+		if r.Hits[i].Shadow {
 			all -= len(r.Hits[i].Limits)
 			r.Hits = slices.Delete(r.Hits, i, i+1)
 		}
@@ -114,15 +121,16 @@ func (r *Result) checkSize() error {
 func (m *Matcher) count(result *Result, request *request, policy *ruleset.Policy, rule *ruleMatcher, paths *pathsRead) bool {
 	tier, limits := rule.limitsFor(request, paths)
 	identity, missing := m.identify(request, policy, rule)
+	shadow := isShadow(rule.rule)
 	switch {
 	case missing == nil:
 		result.Hits = append(result.Hits, Hit{
 			Policy: policy, Rule: rule.rule, Tier: tier, Limits: limits,
-			Identity: identity, Cost: costOf(rule.rule.Cost, request.view),
+			Identity: identity, Cost: costOf(rule.rule.Cost, request.view), Shadow: shadow,
 		})
 	case missing.OnMissing == ruleset.MissingSkip:
 		return false
-	case rule.rule.Shadow:
+	case shadow:
 		result.ShadowDenied = append(result.ShadowDenied, Denied{Policy: policy, Rule: rule.rule, Part: missing})
 	case result.Denied == nil:
 		result.Denied = &Denied{Policy: policy, Rule: rule.rule, Part: missing}
