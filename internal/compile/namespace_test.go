@@ -92,7 +92,7 @@ func TestTargets(t *testing.T) {
 	_, both := compileOne(t, nil, deployments("web", "api"), newPolicy("shop", targeting("web", "api")))
 	tests := map[string]struct {
 		previous       *ruleset.RuleSet
-		targets        map[Target]ruleset.Selector
+		targets        map[Target]Resolved
 		policy         *v1alpha1.RateLimitPolicy
 		wantReason     string
 		wantGeneration int64
@@ -117,7 +117,7 @@ func TestTargets(t *testing.T) {
 			both, deployments("web", "api"), newPolicy("shop", generation(2), targeting("web")), v1alpha1.ReasonAccepted, 2, []string{"web"},
 		},
 		"a Service without selector selects nothing": {
-			nil, map[Target]ruleset.Selector{{Group: "apps", Kind: "Deployment", Name: "web"}: {}},
+			nil, map[Target]Resolved{{Group: "apps", Kind: "Deployment", Name: "web"}: {}},
 			newPolicy("shop", targeting("web")), v1alpha1.ReasonTargetNotFound, 0, nil,
 		},
 	}

@@ -19,7 +19,6 @@ const (
 // A field that is neither here nor enforced fails TestEveryFieldIsEnforcedOrRefused.
 var notImplemented = map[string]map[string]string{
 	KindRateLimitPolicy: {
-		"spec.targetRefs[].sectionName":      "limiting one port of a Service is not implemented yet: remove it to limit all ports",
 		"spec.clientIP.source=XForwardedFor": "XForwardedFor is not implemented yet: write Peer, or use a header as the key",
 		"spec.clientIP.source=Header":        "Header is not implemented yet: write Peer, or use a header as the key",
 		"spec.clientIP.headerName":           "addresses from a header are not implemented yet: remove it",
@@ -28,7 +27,6 @@ var notImplemented = map[string]map[string]string{
 		"spec.jwt":                           "tokens are not implemented yet: remove it, and use a header as the key",
 		"spec.exempt":                        "exemptions are not implemented yet: remove it, and narrow matches instead",
 		"spec.evaluation=FirstMatch":         "FirstMatch is not implemented yet: write All, and make the matches of rules disjoint",
-		"spec.response.cors=Echo":            "Echo is not implemented yet: write None",
 
 		"spec.rules[].matches[].path.type=Template":          "Template is not implemented yet: write PathPrefix or Exact",
 		"spec.rules[].matches[].path.type=RegularExpression": "RegularExpression is not implemented yet: write PathPrefix or Exact",
@@ -48,10 +46,6 @@ var notImplemented = map[string]map[string]string{
 
 		"spec.rules[].tiers":                   "tiers are not implemented yet: remove them, and write limits",
 		"spec.rules[].cost.request.expression": "expressions are not implemented yet: use value, header or queryParam",
-		"spec.rules[].enforcePercent":          "enforcing a share is not implemented yet: remove it",
-		"spec.rules[].scope=Target":            "Target is not implemented yet: write Policy, and one policy per target",
-		"spec.rules[].scope=Pod":               "Pod is not implemented yet: write Policy",
-		"spec.rules[].response":                "answers of one's own are not implemented yet: remove it, a refusal is 429 with problem+json",
 	},
 	kindClusterPolicy: {
 		"spec": "policies of the cluster are not implemented yet: write a RateLimitPolicy in each namespace",

@@ -46,6 +46,7 @@ func compilePolicy(policy *v1alpha1.RateLimitPolicy, found *findings) (*ruleset.
 	oneOf(found, spec.Child("pathMatching"), string(s.PathMatching), "", "Loose", "Strict")
 	oneOf(found, spec.Child("mode"), string(s.Mode), "", "Enforce", "Disabled", "Shadow")
 	checkTargets(s, found)
+	checkTargetScope(s, found)
 	form.Rules = append(form.Rules, compileRules(s.Rules, s.Mode, form.PathMatching, defaults, found)...)
 	return form, defaults
 }
@@ -116,6 +117,7 @@ func compileResponse(response *v1alpha1.PolicyResponse, found *findings) ruleset
 	oneOf(found, at.Child("onAllowed"), string(response.OnAllowed), "", "Include", "Omit")
 	oneOf(found, at.Child("cors"), string(response.CORS), "", "None", "Echo")
 	compiled.OmitOnAllowed = response.OnAllowed == v1alpha1.OnAllowedOmit
+	compiled.EchoOrigin = response.CORS == v1alpha1.CORSEcho
 	if len(response.Headers) > 0 {
 		compiled.Headers = compileHeaders(response.Headers, at.Child("headers"), found)
 	}

@@ -7,6 +7,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/penstock-dev/penstock/api/v1alpha1"
 	"github.com/penstock-dev/penstock/internal/ruleset"
@@ -91,13 +92,16 @@ func misfit(forms []*ruleset.Policy) string {
 	seen := make(map[string]string)
 	for _, form := range forms {
 		for i := range form.Rules {
-			for _, limit := range form.Rules[i].Limits {
-				name := form.Name + "/" + form.Rules[i].Name + "/" + limit.Name
-				if other, taken := seen[limit.Key]; taken {
-					first, second := min(name, other), max(name, other)
-					return fmt.Sprintf("the limits %s and %s would be counted under the same key by chance: rename one of them", first, second)
+			for j := range form.Rules[i].Limits {
+				limit := &form.Rules[i].Limits[j]
+				for target, key := range keysOf(limit) {
+					name := strings.TrimSuffix(form.Name+"/"+form.Rules[i].Name+"/"+limit.Name+" of "+target, " of ")
+					if other, taken := seen[key]; taken {
+						first, second := min(name, other), max(name, other)
+						return fmt.Sprintf("the limits %s and %s would be counted under the same key by chance: rename one of them", first, second)
+					}
+					seen[key] = name
 				}
-				seen[limit.Key] = name
 			}
 		}
 	}
