@@ -92,7 +92,8 @@ type TargetReference struct {
 	Name string `json:"name"`
 
 	// sectionName is the name of a port of the Service: only requests to that port
-	// are limited. Absent: requests to all its ports. Only with kind Service.
+	// are limited: to the port of the pods that its targetPort means. Absent: requests
+	// to all its ports. Only with kind Service, and a port of TCP.
 	// Example: http.
 	// +optional
 	// +kubebuilder:validation:MinLength=1

@@ -84,7 +84,8 @@ type Rule struct {
 	Mode Mode `json:"mode,omitempty"`
 
 	// enforcePercent is the share, in percent, of the requests over the limit that
-	// is refused; for the others the rule acts as with mode Shadow. 0 to 100.
+	// is refused; for the others the rule acts as with mode Shadow. It is drawn for
+	// each request and rule, before anything is decided. 0 to 100: 0 is mode Shadow.
 	// Absent means 100.
 	// Example: 25.
 	// +optional
@@ -93,8 +94,9 @@ type Rule struct {
 	EnforcePercent *int32 `json:"enforcePercent,omitempty"`
 
 	// scope says what shares a count. Policy: all targets and replicas. Target: the
-	// replicas of one target. Pod: each pod counts alone, in memory. Absent means
-	// Policy.
+	// replicas of one target; only with targetRefs, and a pod of several targets counts
+	// for the first of them. Pod: each pod counts alone, in memory, and never asks the
+	// store; not with precision Leased, onStoreFailure and local. Absent means Policy.
 	// Example: Target.
 	// +optional
 	Scope Scope `json:"scope,omitempty"`
@@ -119,7 +121,8 @@ type Rule struct {
 	// +optional
 	Local *Local `json:"local,omitempty"`
 
-	// response is how a refusal looks. Absent: status 429 and a body of type
+	// response is how a refusal looks. Of several rules that refuse a request, the one
+	// of the limit with the longest wait decides. Absent: status 429 and a body of type
 	// application/problem+json.
 	// Example: {statusCode: 503}.
 	// +optional
