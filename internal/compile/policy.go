@@ -87,6 +87,9 @@ func checkTargetRef(ref *v1alpha1.TargetReference, at *field.Path, found *findin
 	if ref.Group != group {
 		found.invalid(at.Child("group"), "is %q, but %s is in group %q: write that", ref.Group, ref.Kind, group)
 	}
+	if ref.SectionName != "" && ref.Kind != v1alpha1.TargetService {
+		found.invalid(at.Child("sectionName"), "is %q, but only a Service has named ports: remove it, or target the Service", ref.SectionName)
+	}
 	if ref.Name == "" {
 		found.invalid(at.Child("name"), "is empty: name a %s of this namespace", ref.Kind)
 	}

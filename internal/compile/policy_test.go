@@ -45,7 +45,14 @@ func TestInvalidFieldsAreNamedWithTheirMend(t *testing.T) {
 			"spec.targetRefs[0].group", `group ""`,
 		},
 		"target without a name": {targeting(""), "spec.targetRefs[0].name", "name a Deployment"},
-		"target twice":          {targeting("web", "web"), "spec.targetRefs[1]", "same target"},
+		"port of a Deployment": {
+			func(p *policy) {
+				p.Spec.Selector = nil
+				p.Spec.TargetRefs = []v1alpha1.TargetReference{{Group: "apps", Kind: "Deployment", Name: "web", SectionName: "http"}}
+			},
+			"spec.targetRefs[0].sectionName", "only a Service has named ports",
+		},
+		"target twice": {targeting("web", "web"), "spec.targetRefs[1]", "same target"},
 		"operator of a selector": {
 			func(p *policy) {
 				p.Spec.Selector = &metav1.LabelSelector{MatchExpressions: []metav1.LabelSelectorRequirement{{Key: "app", Operator: "Near"}}}
