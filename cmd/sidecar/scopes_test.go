@@ -36,8 +36,8 @@ func TestSidecarsOfTwoTargets(t *testing.T) {
 	expectStatuses(t, api, 3, map[int]int{200: 2, 429: 1})
 }
 
-// TestEachPodCountsAlone has two sidecars admit two requests each, and none of their
-// decisions count as undecided once the store is gone.
+// TestEachPodCountsAlone has two sidecars admit two requests each, as written and not
+// by their share, though the store is gone.
 func TestEachPodCountsAlone(t *testing.T) {
 	t.Parallel()
 	server, rules := newStore(t)
