@@ -10,7 +10,6 @@ import (
 
 	"github.com/penstock-dev/penstock/api/v1alpha1"
 	"github.com/penstock-dev/penstock/internal/compile"
-	"github.com/penstock-dev/penstock/internal/ruleset"
 	"github.com/penstock-dev/penstock/internal/store"
 )
 
@@ -46,7 +45,7 @@ func (r *NamespaceReconciler) compiled(ctx context.Context, s *scope, m *memory)
 
 // nameInputs names all that a compilation depends on, but for the form in force,
 // which a compilation that is published leaves as it is.
-func nameInputs(s *scope, targets map[compile.Target]ruleset.Selector) (string, error) {
+func nameInputs(s *scope, targets map[compile.Target]compile.Resolved) (string, error) {
 	type input struct {
 		UID, Name  string
 		Generation int64
@@ -55,7 +54,7 @@ func nameInputs(s *scope, targets map[compile.Target]ruleset.Selector) (string, 
 	type target struct {
 		Target   compile.Target
 		Found    bool
-		Selector ruleset.Selector
+		Resolved compile.Resolved
 	}
 	all := struct {
 		Namespace, Store string
@@ -66,8 +65,8 @@ func nameInputs(s *scope, targets map[compile.Target]ruleset.Selector) (string, 
 		all.Policies = append(all.Policies, input{string(policy.UID), policy.Name, policy.Generation, policy.DeletionTimestamp != nil})
 	}
 	for _, named := range compile.Targets(s.policies) {
-		selector, found := targets[named]
-		all.Targets = append(all.Targets, target{named, found, selector})
+		resolved, found := targets[named]
+		all.Targets = append(all.Targets, target{named, found, resolved})
 	}
 	encoded, err := json.Marshal(all)
 	if err != nil {

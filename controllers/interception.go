@@ -55,7 +55,7 @@ func wayAround(service *corev1.Service, pod podView) string {
 // targets reports whether a Service's port leads to a container port by number. An
 // absent targetPort is the same number as port.
 func targets(port corev1.ServicePort, number int32) bool {
-	if port.Protocol != "" && port.Protocol != corev1.ProtocolTCP || port.TargetPort.Type != intstr.Int {
+	if !isTCP(port) || port.TargetPort.Type != intstr.Int {
 		return false
 	}
 	if port.TargetPort.IntVal == 0 {

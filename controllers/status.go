@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"k8s.io/apimachinery/pkg/api/equality"
@@ -72,7 +73,7 @@ func (r *NamespaceReconciler) assess(s *scope, m *memory, policy *v1alpha1.RateL
 		programmed:     programmed,
 		wasEnforced:    wasEnforced(policy),
 		pods:           countPods(s.pods, result.Selectors, m.publication.Policies[policyKey(policy)], measured.acks),
-		notIntercepted: notIntercepted(s.services, s.pods, result.Selectors),
+		notIntercepted: slices.Concat(sectionsMissed(s.pods, result.Selectors), notIntercepted(s.services, s.pods, result.Selectors)),
 	}
 	return a
 }

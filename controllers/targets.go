@@ -21,43 +21,55 @@ import (
 // resolveTargets finds the pods' selectors of the targets that policies name. A
 // target that does not exist is left out, and so is one of an unknown kind, which
 // the compiler refuses by itself.
-func resolveTargets(ctx context.Context, reader client.Reader, s *scope) (map[compile.Target]ruleset.Selector, error) {
-	selectors := map[compile.Target]ruleset.Selector{}
+func resolveTargets(ctx context.Context, reader client.Reader, s *scope) (map[compile.Target]compile.Resolved, error) {
+	found := map[compile.Target]compile.Resolved{}
 	for _, target := range compile.Targets(s.policies) {
-		selector, err := targetSelector(ctx, reader, s.name, target)
+		resolved, err := resolveTarget(ctx, reader, s, target)
 		if apierrors.IsNotFound(err) {
 			continue
 		}
 		if err != nil {
 			return nil, fmt.Errorf("read target %s %s/%s: %w", target.Kind, s.name, target.Name, err)
 		}
-		if selector != nil {
-			selectors[target] = compile.Selector(selector)
+		if resolved != nil {
+			found[target] = *resolved
 		}
 	}
-	return selectors, nil
+	return found, nil
 }
 
-// targetSelector is the label selector of a target; nil for a kind that has none.
-func targetSelector(ctx context.Context, reader client.Reader, namespace string, target compile.Target) (*metav1.LabelSelector, error) {
-	key := client.ObjectKey{Namespace: namespace, Name: target.Name}
+// resolveTarget is what a target stands for; nil for a kind that has no pods.
+func resolveTarget(ctx context.Context, reader client.Reader, s *scope, target compile.Target) (*compile.Resolved, error) {
+	key := client.ObjectKey{Namespace: s.name, Name: target.Name}
+	selecting := func(selector *metav1.LabelSelector, err error) (*compile.Resolved, error) {
+		if err != nil || selector == nil {
+			return nil, err
+		}
+		return &compile.Resolved{Selector: compile.Selector(selector)}, nil
+	}
 	switch v1alpha1.TargetKind(target.Kind) {
 	case v1alpha1.TargetDeployment:
 		workload := &appsv1.Deployment{}
 		err := reader.Get(ctx, key, workload)
-		return workload.Spec.Selector, err
+		return selecting(workload.Spec.Selector, err)
 	case v1alpha1.TargetStatefulSet:
 		workload := &appsv1.StatefulSet{}
 		err := reader.Get(ctx, key, workload)
-		return workload.Spec.Selector, err
+		return selecting(workload.Spec.Selector, err)
 	case v1alpha1.TargetDaemonSet:
 		workload := &appsv1.DaemonSet{}
 		err := reader.Get(ctx, key, workload)
-		return workload.Spec.Selector, err
+		return selecting(workload.Spec.Selector, err)
 	case v1alpha1.TargetService:
 		service := &corev1.Service{}
-		err := reader.Get(ctx, key, service)
-		return &metav1.LabelSelector{MatchLabels: service.Spec.Selector}, err
+		if err := reader.Get(ctx, key, service); err != nil {
+			return nil, err
+		}
+		resolved := &compile.Resolved{Selector: ruleset.Selector{MatchLabels: service.Spec.Selector}}
+		if target.SectionName != "" {
+			resolveSection(resolved, service, target.SectionName, s.pods)
+		}
+		return resolved, nil
 	}
 	return nil, nil
 }

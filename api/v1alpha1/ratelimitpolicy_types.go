@@ -45,6 +45,7 @@ type RateLimitPolicyList struct {
 //
 // +kubebuilder:validation:XValidation:rule="has(self.targetRefs) || has(self.selector)",reason=FieldValueRequired,fieldPath=.targetRefs,message="name the limited pods: set targetRefs (workloads by name), or selector (pods by label; selector: {} is every pod of the namespace)"
 // +kubebuilder:validation:XValidation:rule="!(has(self.targetRefs) && has(self.selector))",reason=FieldValueForbidden,fieldPath=.selector,message="targetRefs and selector exclude each other: remove one of them"
+// +kubebuilder:validation:XValidation:rule="has(self.targetRefs) || self.rules.all(r, !has(r.scope) || r.scope != 'Target')",reason=FieldValueInvalid,fieldPath=.rules,message="scope: Target counts each of targetRefs apart: name workloads in targetRefs, or set scope: Policy"
 type RateLimitPolicySpec struct {
 	// targetRefs names the workloads whose pods are limited: those that the
 	// target's own label selector selects. Exactly one of targetRefs and selector
@@ -92,7 +93,8 @@ type TargetReference struct {
 	Name string `json:"name"`
 
 	// sectionName is the name of a port of the Service: only requests to that port
-	// are limited. Absent: requests to all its ports. Only with kind Service.
+	// are limited: to the port of the pods that its targetPort means. Absent: requests
+	// to all its ports. Only with kind Service, and a port of TCP.
 	// Example: http.
 	// +optional
 	// +kubebuilder:validation:MinLength=1

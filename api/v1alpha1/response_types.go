@@ -27,8 +27,9 @@ type PolicyResponse struct {
 	OnAllowed OnAllowed `json:"onAllowed,omitempty"`
 
 	// cors says whether scripts of other origins can read refusals. Echo: refusals
-	// carry the request's Origin back, and preflight requests are never counted.
-	// Absent means None.
+	// carry the request's Origin back, and preflight requests (OPTIONS with Origin and
+	// Access-Control-Request-Method) are never counted, also those that no browser
+	// sent. Admitted answers are the app's to open to scripts. Absent means None.
 	// Example: Echo.
 	// +optional
 	CORS CORS `json:"cors,omitempty"`
@@ -66,7 +67,8 @@ const (
 	CORSEcho CORS = "Echo"
 )
 
-// RuleResponse is how a rule's refusal looks.
+// RuleResponse is how a rule's refusal looks: over its limits, and where a part of its
+// key is missing. The 503 of onStoreFailure Deny and answers to gRPC stay as they are.
 type RuleResponse struct {
 	// statusCode is the status of a refusal, 400 to 599. Absent means 429.
 	// Example: 503.
@@ -75,8 +77,8 @@ type RuleResponse struct {
 	// +kubebuilder:validation:Maximum=599
 	StatusCode *int32 `json:"statusCode,omitempty"`
 
-	// body is the body of a refusal. Absent: application/problem+json (RFC 9457)
-	// that names the exceeded limit.
+	// body is the body of a refusal; an answer to HEAD has none. Absent:
+	// application/problem+json (RFC 9457) that names the exceeded limit.
 	// +optional
 	Body *ResponseBody `json:"body,omitempty"`
 }

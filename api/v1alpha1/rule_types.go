@@ -11,6 +11,7 @@ package v1alpha1
 // +kubebuilder:validation:XValidation:rule="!has(self.cost) || !has(self.cost.response) || ((!has(self.limits) || self.limits.all(l, !has(l.algorithm) || !(l.algorithm in ['LeakyBucket', 'Concurrency']))) && (!has(self.tiers) || self.tiers.all(t, !has(t.limits) || t.limits.all(l, !has(l.algorithm) || !(l.algorithm in ['LeakyBucket', 'Concurrency'])))))",reason=FieldValueForbidden,fieldPath=.cost.response,message="LeakyBucket and Concurrency cannot be charged after the answer: remove response, or give these limits a rule of their own"
 // +kubebuilder:validation:XValidation:rule="!has(self.precision) || self.precision != 'Leased' || ((!has(self.limits) || self.limits.all(l, !has(l.algorithm) || !(l.algorithm in ['LeakyBucket', 'Concurrency']))) && (!has(self.tiers) || self.tiers.all(t, !has(t.limits) || t.limits.all(l, !has(l.algorithm) || !(l.algorithm in ['LeakyBucket', 'Concurrency'])))))",reason=FieldValueInvalid,fieldPath=.precision,message="LeakyBucket and Concurrency cannot be leased: set precision: Exact, or choose another algorithm for all limits of the rule"
 // +kubebuilder:validation:XValidation:rule="!has(self.precision) || self.precision != 'Leased' || !has(self.cost) || (!has(self.cost.countOn) && !has(self.cost.response))",reason=FieldValueInvalid,fieldPath=.precision,message="what was leased cannot be corrected: set precision: Exact, or remove cost.countOn and cost.response"
+// +kubebuilder:validation:XValidation:rule="!has(self.scope) || self.scope != 'Pod' || ((!has(self.precision) || self.precision != 'Leased') && !has(self.onStoreFailure) && !has(self.local))",reason=FieldValueInvalid,fieldPath=.scope,message="scope: Pod counts in memory and never asks the store: remove precision: Leased, onStoreFailure and local, or set scope: Policy"
 type Rule struct {
 	// name names the rule in status, metrics and answers, and is part of its
 	// counters' keys: another name starts fresh. A DNS-1123 label of at most 63
@@ -84,7 +85,8 @@ type Rule struct {
 	Mode Mode `json:"mode,omitempty"`
 
 	// enforcePercent is the share, in percent, of the requests over the limit that
-	// is refused; for the others the rule acts as with mode Shadow. 0 to 100.
+	// is refused; for the others the rule acts as with mode Shadow. It is drawn for
+	// each request and rule, before anything is decided. 0 to 100: 0 is mode Shadow.
 	// Absent means 100.
 	// Example: 25.
 	// +optional
@@ -93,8 +95,9 @@ type Rule struct {
 	EnforcePercent *int32 `json:"enforcePercent,omitempty"`
 
 	// scope says what shares a count. Policy: all targets and replicas. Target: the
-	// replicas of one target. Pod: each pod counts alone, in memory. Absent means
-	// Policy.
+	// replicas of one target; only with targetRefs, and a pod of several targets counts
+	// for the first of them. Pod: each pod counts alone, in memory, and never asks the
+	// store; not with precision Leased, onStoreFailure and local. Absent means Policy.
 	// Example: Target.
 	// +optional
 	Scope Scope `json:"scope,omitempty"`
@@ -119,7 +122,8 @@ type Rule struct {
 	// +optional
 	Local *Local `json:"local,omitempty"`
 
-	// response is how a refusal looks. Absent: status 429 and a body of type
+	// response is how a refusal looks. Of several rules that refuse a request, the one
+	// of the limit with the longest wait decides. Absent: status 429 and a body of type
 	// application/problem+json.
 	// Example: {statusCode: 503}.
 	// +optional

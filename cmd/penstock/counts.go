@@ -91,7 +91,8 @@ func contact(ctx context.Context, settings redisconn.Settings) error {
 
 // decider never fails: while the store is away, each rule's onStoreFailure decides.
 func (c *countStore) decider(metrics *proxy.Metrics) limiter.Decider {
-	return limiter.WithFallback(c.limiter, limiter.FallbackOptions{OnStoreError: metrics.StoreError})
+	deciding := limiter.WithFallback(c.limiter, limiter.FallbackOptions{OnStoreError: metrics.StoreError})
+	return limiter.WithPodScope(deciding, limiter.NewMemory(nil, limiter.DefaultMemoryKeys))
 }
 
 // watch says when the store goes away and comes back, until ctx ends.

@@ -79,14 +79,14 @@ func (l *loaded) settleNames(namespace string) (string, error) {
 }
 
 func (l *loaded) compile(namespace string) error {
-	in := compile.Input{Namespace: namespace, Targets: make(map[compile.Target]ruleset.Selector)}
+	in := compile.Input{Namespace: namespace, Targets: make(map[compile.Target]compile.Resolved)}
 	for _, d := range l.documents {
 		d.policy.Namespace, d.policy.Generation = namespace, 1
 		in.Policies = append(in.Policies, d.policy)
 	}
 	// Targets cannot be looked up here: any selector stands for them.
 	for _, target := range compile.Targets(in.Policies) {
-		in.Targets[target] = ruleset.Selector{MatchLabels: map[string]string{"name": target.Name}}
+		in.Targets[target] = compile.Resolved{Selector: ruleset.Selector{MatchLabels: map[string]string{"name": target.Name}}}
 	}
 	out := compile.Namespace(in)
 	var problems []error

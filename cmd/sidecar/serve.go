@@ -79,7 +79,7 @@ func (s *sidecar) newDecider() limiter.Decider {
 	})
 	inForce := store.NewInForce(s.pod.namespace, store.Events{Apply: s.rules.apply, Changed: acker.Set})
 	s.stores = &storeLink{inForce: inForce, acker: acker, decider: current, log: s.log}
-	return counted
+	return limiter.WithPodScope(counted, limiter.NewMemory(nil, limiter.DefaultMemoryKeys))
 }
 
 // correctionsLost is 0 in memory, where none can be lost.

@@ -27,7 +27,7 @@ type candidate struct {
 	problems []v1alpha1.Problem
 }
 
-func newCandidate(policy *v1alpha1.RateLimitPolicy, targets map[Target]ruleset.Selector, last *ruleset.Policy) *candidate {
+func newCandidate(policy *v1alpha1.RateLimitPolicy, targets map[Target]Resolved, last *ruleset.Policy) *candidate {
 	// Generations of one object only grow: a form of a later one is that of a
 	// deleted object of the same name.
 	if last != nil && last.Generation > policy.Generation {
@@ -43,7 +43,8 @@ func newCandidate(policy *v1alpha1.RateLimitPolicy, targets map[Target]ruleset.S
 	}
 	c.defaults = defaults
 	c.disabled = len(form.Rules) == 0
-	selectors, missing := selectorsOf(policy, targets)
+	byTarget := targetScoped(policy)
+	selectors, missing := selectorsOf(policy, targets, len(byTarget) > 0)
 	c.problems = missing
 	if len(missing) > 0 && last != nil {
 		if last.Generation != policy.Generation {
@@ -56,8 +57,12 @@ func newCandidate(policy *v1alpha1.RateLimitPolicy, targets map[Target]ruleset.S
 	if len(selectors) == 0 {
 		return c
 	}
-	form.Selectors = sortedSelectors(selectors)
-	setLimitKeys(form)
+	form.Selectors = distinctSelectors(selectors)
+	if len(byTarget) == 0 {
+		// Else the first that selects a pod says which target's count is its own.
+		slices.SortFunc(form.Selectors, bySelectorContent)
+	}
+	setLimitKeys(form, byTarget)
 	form.Revision = policyRevision(form)
 	c.form = form
 	return c
@@ -132,28 +137,4 @@ func policyRevision(form *ruleset.Policy) string {
 		panic("encode compiled policy: " + err.Error())
 	}
 	return ruleset.Revision(encoded)
-}
-
-// sortedSelectors orders selectors by their content and drops duplicates, so that
-// the order in which targets are named is no change.
-func sortedSelectors(selectors []ruleset.Selector) []ruleset.Selector {
-	byContent := make(map[string]ruleset.Selector, len(selectors))
-	contents := make([]string, 0, len(selectors))
-	for _, selector := range selectors {
-		encoded, err := json.Marshal(selector)
-		if err != nil {
-			panic("encode selector: " + err.Error())
-		}
-		content := string(encoded)
-		if _, twice := byContent[content]; !twice {
-			contents = append(contents, content)
-		}
-		byContent[content] = selector
-	}
-	slices.Sort(contents)
-	sorted := make([]ruleset.Selector, len(contents))
-	for i, content := range contents {
-		sorted[i] = byContent[content]
-	}
-	return sorted
 }

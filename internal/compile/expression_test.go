@@ -44,7 +44,7 @@ func TestTiers(t *testing.T) {
 			t.Errorf("limit %s of tier %q has the key %q, as %s", limit.Name, tier, limit.Key, other)
 		}
 		keys[limit.Key] = tier + "/" + limit.Name
-		if want := limitKey(form.Kind, form.Name, rule.Name, tier, limit); limit.Key != want {
+		if want := limitKey(form.Kind, form.Name, rule.Name, tier, "", limit); limit.Key != want {
 			t.Errorf("limit %s of tier %q has the key %s, want %s", limit.Name, tier, limit.Key, want)
 		}
 	}

@@ -16,7 +16,6 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/penstock-dev/penstock/api/v1alpha1"
-	"github.com/penstock-dev/penstock/internal/ruleset"
 )
 
 var update = flag.Bool("update", false, "write what is compiled into testdata/*.out.yaml")
@@ -30,10 +29,12 @@ type goldenInput struct {
 }
 
 type goldenTarget struct {
-	Group    string               `json:"group"`
-	Kind     string               `json:"kind"`
-	Name     string               `json:"name"`
-	Selector metav1.LabelSelector `json:"selector"`
+	Group       string               `json:"group"`
+	Kind        string               `json:"kind"`
+	Name        string               `json:"name"`
+	SectionName string               `json:"sectionName"`
+	Selector    metav1.LabelSelector `json:"selector"`
+	Ports       []int32              `json:"ports"`
 }
 
 func TestGolden(t *testing.T) {
@@ -88,9 +89,10 @@ func compileGolden(t *testing.T, file string) Output {
 	if err := yaml.UnmarshalStrict(text, &golden); err != nil {
 		t.Fatalf("read %s: %v", file, err)
 	}
-	in := Input{Namespace: "shop", IdentityKey: []byte("key"), Store: "default", Targets: make(map[Target]ruleset.Selector)}
+	in := Input{Namespace: "shop", IdentityKey: []byte("key"), Store: "default", Targets: make(map[Target]Resolved)}
 	for _, target := range golden.Targets {
-		in.Targets[Target{Group: target.Group, Kind: target.Kind, Name: target.Name}] = Selector(&target.Selector)
+		named := Target{Group: target.Group, Kind: target.Kind, Name: target.Name, SectionName: target.SectionName}
+		in.Targets[named] = Resolved{Selector: Selector(&target.Selector), Ports: target.Ports}
 	}
 	if golden.Before != nil {
 		in.Policies = golden.Before

@@ -132,14 +132,14 @@ func TestFillTimeIsComparedExactly(t *testing.T) {
 func TestLimitKeyDependsOnNamesAlgorithmAndWindow(t *testing.T) {
 	t.Parallel()
 	limit := ruleset.Limit{Name: "minute", Algorithm: ruleset.TokenBucket, Requests: 60, WindowMicros: 60e6, Burst: 60}
-	base := limitKey("RateLimitPolicy", "web", "login", "", &limit)
+	base := limitKey("RateLimitPolicy", "web", "login", "", "", &limit)
 	if base != "Jyuoh2il" {
 		// Another key would start all counts afresh with the next version.
 		t.Errorf("the key is %q, want that of versions before", base)
 	}
 	edited := limit
 	edited.Requests, edited.Burst = 100, 200
-	if got := limitKey("RateLimitPolicy", "web", "login", "", &edited); got != base {
+	if got := limitKey("RateLimitPolicy", "web", "login", "", "", &edited); got != base {
 		t.Errorf("an edit of requests and burst changed the key from %q to %q", base, got)
 	}
 	window, algorithm := limit, limit
@@ -150,16 +150,17 @@ func TestLimitKeyDependsOnNamesAlgorithmAndWindow(t *testing.T) {
 	period.Calendar = &ruleset.Calendar{Period: ruleset.PeriodWeek, TimeZone: "UTC"}
 	algorithm.Algorithm = ruleset.FixedWindow
 	others := map[string]string{
-		"kind":      limitKey("ClusterRateLimitPolicy", "web", "login", "", &limit),
-		"policy":    limitKey("RateLimitPolicy", "api", "login", "", &limit),
-		"rule":      limitKey("RateLimitPolicy", "web", "search", "", &limit),
-		"tier":      limitKey("RateLimitPolicy", "web", "login", "pro", &limit),
-		"window":    limitKey("RateLimitPolicy", "web", "login", "", &window),
-		"algorithm": limitKey("RateLimitPolicy", "web", "login", "", &algorithm),
-		"calendar":  limitKey("RateLimitPolicy", "web", "login", "", &calendar),
-		"zone":      limitKey("RateLimitPolicy", "web", "login", "", &zone),
-		"period":    limitKey("RateLimitPolicy", "web", "login", "", &period),
-		"boundary":  limitKey("RateLimitPolicy", "webl", "ogin", "", &limit),
+		"kind":      limitKey("ClusterRateLimitPolicy", "web", "login", "", "", &limit),
+		"policy":    limitKey("RateLimitPolicy", "api", "login", "", "", &limit),
+		"rule":      limitKey("RateLimitPolicy", "web", "search", "", "", &limit),
+		"tier":      limitKey("RateLimitPolicy", "web", "login", "pro", "", &limit),
+		"target":    limitKey("RateLimitPolicy", "web", "login", "", "Deployment/web", &limit),
+		"window":    limitKey("RateLimitPolicy", "web", "login", "", "", &window),
+		"algorithm": limitKey("RateLimitPolicy", "web", "login", "", "", &algorithm),
+		"calendar":  limitKey("RateLimitPolicy", "web", "login", "", "", &calendar),
+		"zone":      limitKey("RateLimitPolicy", "web", "login", "", "", &zone),
+		"period":    limitKey("RateLimitPolicy", "web", "login", "", "", &period),
+		"boundary":  limitKey("RateLimitPolicy", "webl", "ogin", "", "", &limit),
 	}
 	seen := map[string]string{base: "the limit itself"}
 	for what, key := range others {

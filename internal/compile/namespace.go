@@ -24,9 +24,9 @@ type Input struct {
 	Store string
 	// Policies are all of the namespace, in any order.
 	Policies []*v1alpha1.RateLimitPolicy
-	// Targets are the selectors that targetRefs resolve to. A target that is
-	// missing here does not exist.
-	Targets map[Target]ruleset.Selector
+	// Targets are what targetRefs resolve to. A target that is missing here does not
+	// exist.
+	Targets map[Target]Resolved
 	// Previous is the rule set that is published now; nil if there is none. The
 	// last valid form of a policy whose newest generation is invalid is taken
 	// from it.

@@ -32,10 +32,6 @@ func TestLastValidFormStaysInForce(t *testing.T) {
 		"an invalid edit keeps it": {
 			newPolicy("web", generation(2), requests(20), invalid), v1alpha1.ReasonInvalid, 1, []int64{10}, false,
 		},
-		"what is not implemented keeps it": {
-			newPolicy("web", generation(2), func(p *v1alpha1.RateLimitPolicy) { p.Spec.Rules[0].Scope = v1alpha1.ScopePod }),
-			v1alpha1.ReasonNotImplemented, 1, []int64{10}, false,
-		},
 		"a target that does not exist keeps it": {
 			newPolicy("web", generation(2), targeting("wbe")), v1alpha1.ReasonTargetNotFound, 1, []int64{10}, false,
 		},
@@ -92,7 +88,7 @@ func TestTargets(t *testing.T) {
 	_, both := compileOne(t, nil, deployments("web", "api"), newPolicy("shop", targeting("web", "api")))
 	tests := map[string]struct {
 		previous       *ruleset.RuleSet
-		targets        map[Target]ruleset.Selector
+		targets        map[Target]Resolved
 		policy         *v1alpha1.RateLimitPolicy
 		wantReason     string
 		wantGeneration int64
@@ -117,7 +113,7 @@ func TestTargets(t *testing.T) {
 			both, deployments("web", "api"), newPolicy("shop", generation(2), targeting("web")), v1alpha1.ReasonAccepted, 2, []string{"web"},
 		},
 		"a Service without selector selects nothing": {
-			nil, map[Target]ruleset.Selector{{Group: "apps", Kind: "Deployment", Name: "web"}: {}},
+			nil, map[Target]Resolved{{Group: "apps", Kind: "Deployment", Name: "web"}: {}},
 			newPolicy("shop", targeting("web")), v1alpha1.ReasonTargetNotFound, 0, nil,
 		},
 	}

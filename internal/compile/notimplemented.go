@@ -19,16 +19,9 @@ const (
 // A field that is neither here nor enforced fails TestEveryFieldIsEnforcedOrRefused.
 var notImplemented = map[string]map[string]string{
 	KindRateLimitPolicy: {
-		"spec.targetRefs[].sectionName": "limiting one port of a Service is not implemented yet: remove it to limit all ports",
-		"spec.jwt":                      "tokens are not implemented yet: remove it, and use a header as the key",
-		"spec.response.cors=Echo":       "Echo is not implemented yet: write None",
+		"spec.jwt": "tokens are not implemented yet: remove it, and use a header as the key",
 
 		"spec.rules[].key[].from[].jwtClaim": "tokens are not implemented yet: use header or clientIP",
-
-		"spec.rules[].enforcePercent": "enforcing a share is not implemented yet: remove it",
-		"spec.rules[].scope=Target":   "Target is not implemented yet: write Policy, and one policy per target",
-		"spec.rules[].scope=Pod":      "Pod is not implemented yet: write Policy",
-		"spec.rules[].response":       "answers of one's own are not implemented yet: remove it, a refusal is 429 with problem+json",
 	},
 	kindClusterPolicy: {
 		"spec": "policies of the cluster are not implemented yet: write a RateLimitPolicy in each namespace",

@@ -47,6 +47,7 @@ func compilePolicy(policy *v1alpha1.RateLimitPolicy, found *findings) (*ruleset.
 	oneOf(found, spec.Child("pathMatching"), string(s.PathMatching), "", "Loose", "Strict")
 	oneOf(found, spec.Child("mode"), string(s.Mode), "", "Enforce", "Disabled", "Shadow")
 	checkTargets(s, found)
+	checkTargetScope(s, found)
 	form.Rules = append(form.Rules, compileRules(s.Rules, s.Mode, form.PathMatching, defaults, found)...)
 	return form, defaults
 }
@@ -87,6 +88,9 @@ func checkTargetRef(ref *v1alpha1.TargetReference, at *field.Path, found *findin
 	if ref.Group != group {
 		found.invalid(at.Child("group"), "is %q, but %s is in group %q: write that", ref.Group, ref.Kind, group)
 	}
+	if ref.SectionName != "" && ref.Kind != v1alpha1.TargetService {
+		found.invalid(at.Child("sectionName"), "is %q, but only a Service has named ports: remove it, or target the Service", ref.SectionName)
+	}
 	if ref.Name == "" {
 		found.invalid(at.Child("name"), "is empty: name a %s of this namespace", ref.Kind)
 	}
@@ -101,6 +105,7 @@ func compileResponse(response *v1alpha1.PolicyResponse, found *findings) ruleset
 	oneOf(found, at.Child("onAllowed"), string(response.OnAllowed), "", "Include", "Omit")
 	oneOf(found, at.Child("cors"), string(response.CORS), "", "None", "Echo")
 	compiled.OmitOnAllowed = response.OnAllowed == v1alpha1.OnAllowedOmit
+	compiled.EchoOrigin = response.CORS == v1alpha1.CORSEcho
 	if len(response.Headers) > 0 {
 		compiled.Headers = compileHeaders(response.Headers, at.Child("headers"), found)
 	}

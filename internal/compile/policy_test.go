@@ -45,7 +45,14 @@ func TestInvalidFieldsAreNamedWithTheirMend(t *testing.T) {
 			"spec.targetRefs[0].group", `group ""`,
 		},
 		"target without a name": {targeting(""), "spec.targetRefs[0].name", "name a Deployment"},
-		"target twice":          {targeting("web", "web"), "spec.targetRefs[1]", "same target"},
+		"port of a Deployment": {
+			func(p *policy) {
+				p.Spec.Selector = nil
+				p.Spec.TargetRefs = []v1alpha1.TargetReference{{Group: "apps", Kind: "Deployment", Name: "web", SectionName: "http"}}
+			},
+			"spec.targetRefs[0].sectionName", "only a Service has named ports",
+		},
+		"target twice": {targeting("web", "web"), "spec.targetRefs[1]", "same target"},
 		"operator of a selector": {
 			func(p *policy) {
 				p.Spec.Selector = &metav1.LabelSelector{MatchExpressions: []metav1.LabelSelectorRequirement{{Key: "app", Operator: "Near"}}}
@@ -156,6 +163,40 @@ func TestInvalidFieldsAreNamedWithTheirMend(t *testing.T) {
 		"max of too many places": {
 			places(&v1alpha1.Cost{Request: &v1alpha1.RequestCost{Header: &v1alpha1.HeaderName{Name: "A"}, Max: new(int64(10_001))}}),
 			"spec.rules[0].cost.request.max", "at most 10000 places",
+		},
+		"memory that is leased": {
+			inRule(func(r *v1alpha1.Rule) { r.Scope, r.Precision = v1alpha1.ScopePod, v1alpha1.PrecisionLeased }),
+			"spec.rules[0].precision", "no effect with scope Pod",
+		},
+		"memory without a store": {
+			inRule(func(r *v1alpha1.Rule) { r.Scope, r.OnStoreFailure = v1alpha1.ScopePod, v1alpha1.OnStoreFailureDeny }),
+			"spec.rules[0].onStoreFailure", "no effect with scope Pod",
+		},
+		"memory with a share": {
+			inRule(func(r *v1alpha1.Rule) { r.Scope, r.Local = v1alpha1.ScopePod, &v1alpha1.Local{Looseness: "2"} }),
+			"spec.rules[0].local", "no effect with scope Pod",
+		},
+		"targets of a selector": {
+			inRule(func(r *v1alpha1.Rule) { r.Scope = v1alpha1.ScopeTarget }),
+			"spec.rules[0].scope", "name workloads in targetRefs",
+		},
+		"percent below 0":   {inRule(func(r *v1alpha1.Rule) { r.EnforcePercent = new(int32(-1)) }), "spec.rules[0].enforcePercent", "from 0 to 100"},
+		"percent above 100": {inRule(func(r *v1alpha1.Rule) { r.EnforcePercent = new(int32(101)) }), "spec.rules[0].enforcePercent", "from 0 to 100"},
+		"status of a success": {
+			inRule(func(r *v1alpha1.Rule) { r.Response = &v1alpha1.RuleResponse{StatusCode: new(int32(200))} }),
+			"spec.rules[0].response.statusCode", "from 400 to 599",
+		},
+		"content type": {
+			inRule(func(r *v1alpha1.Rule) {
+				r.Response = &v1alpha1.RuleResponse{Body: &v1alpha1.ResponseBody{ContentType: "json\r\nX: y"}}
+			}),
+			"spec.rules[0].response.body.contentType", "such as application/json",
+		},
+		"body too long": {
+			inRule(func(r *v1alpha1.Rule) {
+				r.Response = &v1alpha1.RuleResponse{Body: &v1alpha1.ResponseBody{ContentType: "text/plain", Value: strings.Repeat("ü", 4097)}}
+			}),
+			"spec.rules[0].response.body.value", "has 4097 characters",
 		},
 		"onStoreFailure": {inRule(func(r *v1alpha1.Rule) { r.OnStoreFailure = "Open" }), "spec.rules[0].onStoreFailure", "Local, Allow, Deny"},
 		"local without Local": {

@@ -29,7 +29,7 @@ func compileRules(rules []v1alpha1.Rule, mode v1alpha1.Mode, matching ruleset.Pa
 		if mode == v1alpha1.ModeDisabled || rule.Mode == v1alpha1.ModeDisabled {
 			continue
 		}
-		form.Shadow = mode == v1alpha1.ModeShadow || rule.Mode == v1alpha1.ModeShadow
+		form.Shadow = form.Shadow || mode == v1alpha1.ModeShadow || rule.Mode == v1alpha1.ModeShadow
 		compiled = append(compiled, form)
 	}
 	return compiled
@@ -46,10 +46,16 @@ func compileRule(rule *v1alpha1.Rule, matching ruleset.PathMatching, at *field.P
 		Leased:         rule.Precision == v1alpha1.PrecisionLeased,
 		OnStoreFailure: ruleset.OnStoreFailure(rule.OnStoreFailure),
 		LoosenessMilli: compileLocal(rule, at.Child("local"), found),
+		PodScoped:      rule.Scope == v1alpha1.ScopePod,
+		Refusal:        compileRefusal(rule.Response, at.Child("response"), found),
 	}
+	compileEnforcePercent(&form, rule.EnforcePercent, at.Child("enforcePercent"), found)
+	checkScope(rule, at, found)
 	if rule.OnStoreFailure == "" {
 		form.OnStoreFailure = ruleset.FailLocal
-		defaults.OnStoreFailure = v1alpha1.OnStoreFailureLocal
+		if !form.PodScoped {
+			defaults.OnStoreFailure = v1alpha1.OnStoreFailureLocal
+		}
 	}
 	matches := at.Child("matches")
 	atMost(found, matches, len(rule.Matches), maxMatches)

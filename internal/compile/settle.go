@@ -7,6 +7,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/penstock-dev/penstock/api/v1alpha1"
 	"github.com/penstock-dev/penstock/internal/ruleset"
@@ -92,12 +93,14 @@ func misfit(forms []*ruleset.Policy) string {
 	for _, form := range forms {
 		for i := range form.Rules {
 			for _, limit := range everyLimit(&form.Rules[i]) {
-				name := form.Name + "/" + form.Rules[i].Name + "/" + limit.Name
-				if other, taken := seen[limit.Key]; taken {
-					first, second := min(name, other), max(name, other)
-					return fmt.Sprintf("the limits %s and %s would be counted under the same key by chance: rename one of them", first, second)
+				for target, key := range keysOf(&limit) {
+					name := strings.TrimSuffix(form.Name+"/"+form.Rules[i].Name+"/"+limit.Name+" of "+target, " of ")
+					if other, taken := seen[key]; taken {
+						first, second := min(name, other), max(name, other)
+						return fmt.Sprintf("the limits %s and %s would be counted under the same key by chance: rename one of them", first, second)
+					}
+					seen[key] = name
 				}
-				seen[limit.Key] = name
 			}
 		}
 	}

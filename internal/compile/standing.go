@@ -29,7 +29,9 @@ func (s *standing) put(name string, form *ruleset.Policy) {
 	}
 	s.byName[name] = form
 	for limit := range limitsOf(form) {
-		s.byKey[limit.Key] = name
+		for _, key := range keysOf(&limit) {
+			s.byKey[key] = name
+		}
 	}
 }
 
@@ -47,7 +49,9 @@ func (s *standing) forms() []*ruleset.Policy {
 func (s *standing) neighbours(form *ruleset.Policy) []*ruleset.Policy {
 	sharesKey := make(map[string]bool)
 	for limit := range limitsOf(form) {
-		sharesKey[s.byKey[limit.Key]] = true
+		for _, key := range keysOf(&limit) {
+			sharesKey[s.byKey[key]] = true
+		}
 	}
 	near := []*ruleset.Policy{form}
 	for name, other := range s.byName {

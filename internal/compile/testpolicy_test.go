@@ -63,10 +63,10 @@ func targeting(deployments ...string) func(*v1alpha1.RateLimitPolicy) {
 }
 
 // deployments are targets whose pods have the label app with their name.
-func deployments(found ...string) map[Target]ruleset.Selector {
-	targets := make(map[Target]ruleset.Selector)
+func deployments(found ...string) map[Target]Resolved {
+	targets := make(map[Target]Resolved)
 	for _, name := range found {
-		targets[Target{Group: "apps", Kind: "Deployment", Name: name}] = appSelector(name)
+		targets[Target{Group: "apps", Kind: "Deployment", Name: name}] = Resolved{Selector: appSelector(name)}
 	}
 	return targets
 }
@@ -80,7 +80,7 @@ func namespaceInput(policies ...*v1alpha1.RateLimitPolicy) Input {
 }
 
 // compileOne compiles the one policy, after what was published before.
-func compileOne(t *testing.T, previous *ruleset.RuleSet, targets map[Target]ruleset.Selector, policy *v1alpha1.RateLimitPolicy) (PolicyResult, *ruleset.RuleSet) {
+func compileOne(t *testing.T, previous *ruleset.RuleSet, targets map[Target]Resolved, policy *v1alpha1.RateLimitPolicy) (PolicyResult, *ruleset.RuleSet) {
 	t.Helper()
 	in := namespaceInput(policy)
 	in.Previous, in.Targets = previous, targets

@@ -34,6 +34,8 @@ type Check struct {
 	// without asking the store: see leases. It holds for requests all of whose limits
 	// are leased, and not for LeakyBucket, Concurrency and Correctable.
 	Leased bool
+	// PodScoped limits are counted in the memory of this process, see PodScope.
+	PodScoped bool
 	// share is the part to charge in advance, one in so many; 0 is none.
 	share int64
 	// OnStoreFailure decides while the store gives no verdict; absent is Local.

@@ -83,7 +83,9 @@ func (l *leases) spend(now time.Time, namespace string, checks []Check) (Decisio
 		known := l.kept[name]
 		known.left -= checks[i].Cost
 		l.kept[name] = known
-		found[i] = rankedAs(known.stateAt(now), &checks[i])
+		state := known.stateAt(now)
+		state.Shadow = checks[i].Shadow
+		found[i] = rankedAs(state, &checks[i])
 	}
 	return decisionFrom(true, found, Store), true
 }

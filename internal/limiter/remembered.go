@@ -102,7 +102,8 @@ func (r *remembered) decide(now time.Time, namespace string, checks []Check) (De
 	var oneStand [1]standing
 	refusing, plans, stands := oneCheck[:0], onePlan[:0], oneStand[:0]
 	for i := range checks {
-		if checks[i].Limit == nil {
+		if checks[i].Limit == nil || checks[i].Shadow {
+			// A limit may be a shadow for one request and none for another.
 			continue
 		}
 		known, found := r.get(nameOf(namespace, &checks[i]))

@@ -21,10 +21,19 @@ func decisionOf(checks []Check, plans []plan, stands []standing, source Source) 
 	allowed := allAdmit(plans, stands)
 	// Most requests meet few limits: these need no memory from the heap.
 	var few [4]ranked
-	found := few[:min(len(checks), len(few))]
+	found := few[:0]
 	if len(checks) > len(few) {
-		found = make([]ranked, len(checks))
+		found = make([]ranked, 0, len(checks))
 	}
+	found, delay := appendRanked(found, checks, plans, stands, source, allowed)
+	decision := decisionFrom(allowed, found, source)
+	decision.Delay = micros(delay)
+	return decision
+}
+
+// appendRanked appends how the limits stand, and returns for how many microseconds they
+// hold the request back. The limits that admit were charged, or none was.
+func appendRanked(found []ranked, checks []Check, plans []plan, stands []standing, source Source, charged bool) ([]ranked, int64) {
 	delay := int64(0)
 	for i := range checks {
 		state := stateOf(&checks[i], source)
@@ -33,18 +42,16 @@ func decisionOf(checks []Check, plans []plan, stands []standing, source Source) 
 			// What was charged in advance remains, but wears off like any charge.
 			made = made.costing(checks[i].Cost + advance)
 		}
-		told := made.report(stands[i], allowed && stands[i].admits)
+		told := made.report(stands[i], charged && stands[i].admits)
 		told.remaining += advance
 		state.Allowed, state.Never, state.Remaining = stands[i].admits, told.never, told.remaining
 		state.ResetAfter, state.NextAfter, state.RetryAfter = micros(told.resetAfter), micros(told.nextAfter), micros(told.retryAfter)
 		if !state.Shadow {
 			delay = max(delay, told.delay)
 		}
-		found[i] = rankedAs(state, &checks[i])
+		found = append(found, rankedAs(state, &checks[i]))
 	}
-	decision := decisionFrom(allowed, found, source)
-	decision.Delay = micros(delay)
-	return decision
+	return found, delay
 }
 
 func rankedAs(state LimitState, check *Check) ranked {

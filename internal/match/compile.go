@@ -6,7 +6,6 @@ package match
 import (
 	"fmt"
 	"iter"
-	"slices"
 
 	"github.com/penstock-dev/penstock/internal/ruleset"
 )
@@ -21,9 +20,7 @@ type Matcher struct {
 
 // policyMatcher is one policy that selects the pod.
 type policyMatcher struct {
-	policy *ruleset.Policy
-	// ports narrows the policy to these ports of the app; none means all.
-	ports []int32
+	podPolicy
 	rules []ruleMatcher
 	// client says how the client's address is read.
 	client *clientSource
@@ -55,20 +52,16 @@ type ruleMatcher struct {
 func Compile(rs *ruleset.RuleSet, podLabels map[string]string) (*Matcher, error) {
 	m := &Matcher{identifier: newIdentifier(rs.IdentityKey)}
 	for i := range rs.Policies {
-		policy := &rs.Policies[i]
-		ports, selected := selectedPorts(policy.Selectors, podLabels)
-		if !selected {
-			continue
+		for _, policy := range forPod(&rs.Policies[i], podLabels) {
+			if len(rs.IdentityKey) == 0 {
+				return nil, fmt.Errorf("compile rule set of namespace %q: it has policies and no identity key; the operator must publish it again", rs.Namespace)
+			}
+			compiled, err := m.compilePolicy(rs.Namespace, policy)
+			if err != nil {
+				return nil, fmt.Errorf("compile rule set of namespace %q: %s %q: %w", rs.Namespace, policy.policy.Kind, policy.policy.Name, err)
+			}
+			m.policies = append(m.policies, compiled)
 		}
-		if len(rs.IdentityKey) == 0 {
-			return nil, fmt.Errorf("compile rule set of namespace %q: it has policies and no identity key; the operator must publish it again", rs.Namespace)
-		}
-		compiled, err := m.compilePolicy(rs.Namespace, policy)
-		if err != nil {
-			return nil, fmt.Errorf("compile rule set of namespace %q: %s %q: %w", rs.Namespace, policy.Kind, policy.Name, err)
-		}
-		compiled.ports = ports
-		m.policies = append(m.policies, compiled)
 	}
 	m.index = newIndex(m.policies)
 	return m, nil
@@ -108,7 +101,8 @@ func selectedPorts(selectors []ruleset.Selector, podLabels map[string]string) (p
 	return ports, selected
 }
 
-func (m *Matcher) compilePolicy(namespace string, policy *ruleset.Policy) (policyMatcher, error) {
+func (m *Matcher) compilePolicy(namespace string, of podPolicy) (policyMatcher, error) {
+	policy := of.policy
 	client, err := m.clientSourceFor(&policy.ClientIP)
 	if err != nil {
 		return policyMatcher{}, err
@@ -120,7 +114,7 @@ func (m *Matcher) compilePolicy(namespace string, policy *ruleset.Policy) (polic
 	if exempt != nil {
 		exempt.asker = asker{policy: policy, client: client}
 	}
-	compiled := policyMatcher{policy: policy, client: client, exempt: exempt, looksAtPaths: exempt.looksAtPaths()}
+	compiled := policyMatcher{podPolicy: of, client: client, exempt: exempt, looksAtPaths: exempt.looksAtPaths()}
 	for i := range policy.Rules {
 		rule := &policy.Rules[i]
 		ready, looksAtPaths, err := m.compileRule(namespace, policy, rule, client)
@@ -157,9 +151,4 @@ func (m *Matcher) compileRule(namespace string, policy *ruleset.Policy, rule *ru
 		return ready, false, err
 	}
 	return ready, looksAtPaths, checkCost(rule.Cost)
-}
-
-// covers reports whether the policy is for this port of the app.
-func (p *policyMatcher) covers(port int32) bool {
-	return len(p.ports) == 0 || slices.Contains(p.ports, port)
 }

@@ -90,9 +90,12 @@ func (e *exemptions) looksAtPaths() bool {
 	return e != nil && (len(e.paths) > 0 || slices.ContainsFunc(e.when, (*expression.Program).LooksAtPaths))
 }
 
-// exempts reports whether the policy's exemptions lift its rules for the request.
+// exempts reports whether the policy's rules are lifted for the request: by an exemption,
+// or since it is a preflight and the policy lets scripts read its answers.
 func (p *policyMatcher) exempts(request *request, paths *pathsRead) bool {
 	switch {
+	case p.policy.Response.EchoOrigin && isPreflight(request.view):
+		return true
 	case p.exempt == nil:
 		return false
 	case p.exempt.hasAddress(request.client(p.client)):

@@ -23,6 +23,9 @@ type Hit struct {
 	Identity string
 	// Cost is how much the request counts as, before it is answered.
 	Cost int64
+	// Shadow says that the rule refuses nothing: it is a shadow, or the draw for its
+	// enforcePercent made it one for this request.
+	Shadow bool
 }
 
 // Denied says that a rule refuses the request because a part of its key is
@@ -120,7 +123,7 @@ func (r *Result) checkSize() error {
 	limits, all := 0, 0
 	for i := range r.Hits {
 		all += len(r.Hits[i].Limits)
-		if !r.Hits[i].Rule.Shadow {
+		if !r.Hits[i].Shadow {
 			limits += len(r.Hits[i].Limits)
 		}
 	}
@@ -128,7 +131,7 @@ func (r *Result) checkSize() error {
 		return fmt.Errorf("%w: it can be read in ways that meet %d limits, at most %d are counted", ErrBadPath, limits, ruleset.MaxLimitsPerRequest)
 	}
 	for i := len(r.Hits) - 1; i >= 0 && all > ruleset.MaxLimitsPerRequest; i-- {
-		if r.Hits[i].Rule.Shadow {
+		if r.Hits[i].Shadow {
 			all -= len(r.Hits[i].Limits)
 			r.Hits = slices.Delete(r.Hits, i, i+1)
 		}
@@ -141,15 +144,16 @@ func (r *Result) checkSize() error {
 func (m *Matcher) count(result *Result, request *request, policy *ruleset.Policy, rule *ruleMatcher, paths *pathsRead, how *met) bool {
 	tier, limits := rule.limitsFor(request, paths, how)
 	identity, missing := m.identify(request, rule, how)
+	shadow := isShadow(rule.rule)
 	switch {
 	case missing == nil:
 		result.Hits = append(result.Hits, Hit{
 			Policy: policy, Rule: rule.rule, Tier: tier, Limits: limits,
-			Identity: identity, Cost: rule.costFor(request, how),
+			Identity: identity, Cost: rule.costFor(request, how), Shadow: shadow,
 		})
 	case missing.OnMissing == ruleset.MissingSkip:
 		return false
-	case rule.rule.Shadow:
+	case shadow:
 		result.ShadowDenied = append(result.ShadowDenied, Denied{Policy: policy, Rule: rule.rule, Part: missing})
 	case result.Denied == nil:
 		result.Denied = &Denied{Policy: policy, Rule: rule.rule, Part: missing}

@@ -101,7 +101,11 @@ func (p *portHandler) admit(writer *answerWriter, request *http.Request, rules *
 	case found.Denied != nil:
 		policy, rule := found.Denied.Policy, found.Denied.Rule
 		p.server.metrics.countOutcome(policy.Kind, policy.Name, rule.Name, outcomeDenied)
-		writeAnswer(writer, refuseMissing(found.Denied, isGRPC(request.Header)))
+		refusal := refuseMissing(found.Denied, isGRPC(request.Header))
+		if policy.Response.EchoOrigin {
+			echoOrigin(refusal.header, request.Header)
+		}
+		writeAnswer(writer, refusal)
 		return settlement{}, false
 	case len(found.Hits) == 0:
 		return settlement{}, true
@@ -130,7 +134,12 @@ func (p *portHandler) decide(writer *answerWriter, request *http.Request, rules 
 	p.server.metrics.countDecision(&decision)
 	writer.fields = newLimitFields(&decision, responseOf(hits))
 	if !decision.Allowed {
-		writeAnswer(writer, refuse(&decision, isGRPC(request.Header)))
+		refusal := refuse(&decision, hits, isGRPC(request.Header))
+		if echoesOrigin(&decision, hits) {
+			echoOrigin(refusal.header, request.Header)
+			writer.fields.hidePartitions()
+		}
+		writeAnswer(writer, refusal)
 		return settlement{}, false
 	}
 	if !p.server.waitForTurn(request.Context(), decision.Delay) {

@@ -21,6 +21,8 @@ type limitFields struct {
 	refused bool
 	// retryAfter is the refusal's Retry-After in seconds; 0 if it has none.
 	retryAfter int64
+	// noPartitions leaves the partition keys out.
+	noPartitions bool
 }
 
 // newLimitFields chooses what to tell about a decision. The policy of the
@@ -66,6 +68,14 @@ func (f *limitFields) addTo(header http.Header) {
 		case ruleset.HeadersDraft03:
 			f.addTriple(header, draft03Names, f.draft03Limit())
 		}
+	}
+}
+
+// hidePartitions leaves the partition keys out: whoever reads the answer must not learn
+// of whom it is.
+func (f *limitFields) hidePartitions() {
+	if f != nil {
+		f.noPartitions = true
 	}
 }
 

@@ -42,7 +42,7 @@ func (f *limitFields) addRateLimit(header http.Header) {
 		if taken != "" && strings.Contains(taken, string(name)) {
 			name = appendString(nil, "penstock/"+limitName(state))
 		}
-		policies = appendPolicy(policies, name, state)
+		policies = f.appendPolicy(policies, name, state)
 		remaining = f.appendRemaining(remaining, name, state)
 	}
 	header[fieldRateLimit] = []string{string(remaining)}
@@ -50,7 +50,7 @@ func (f *limitFields) addRateLimit(header http.Header) {
 }
 
 // appendPolicy appends one member of RateLimit-Policy.
-func appendPolicy(field, name []byte, state *limiter.LimitState) []byte {
+func (f *limitFields) appendPolicy(field, name []byte, state *limiter.LimitState) []byte {
 	field = append(field, name...)
 	field = appendInteger(append(field, ";q="...), state.Requests)
 	if hasNoWindow(state) {
@@ -62,7 +62,7 @@ func appendPolicy(field, name []byte, state *limiter.LimitState) []byte {
 	if state.Burst > 0 && state.Burst != state.Requests {
 		field = appendInteger(append(field, ";penstock-burst="...), state.Burst)
 	}
-	return appendPartitionKey(field, state.Identity)
+	return f.appendPartitionKey(field, state.Identity)
 }
 
 // appendRemaining appends one member of RateLimit. Retry-After must not point
@@ -81,13 +81,13 @@ func (f *limitFields) appendRemaining(field, name []byte, state *limiter.LimitSt
 	if next > 0 {
 		field = appendInteger(append(field, ";t="...), next)
 	}
-	return appendPartitionKey(field, state.Identity)
+	return f.appendPartitionKey(field, state.Identity)
 }
 
 // appendPartitionKey appends pk as a byte sequence. The identity is base64url
 // already; a byte sequence has the other two characters.
-func appendPartitionKey(field []byte, identity string) []byte {
-	if len(identity) < partitionKeyLength {
+func (f *limitFields) appendPartitionKey(field []byte, identity string) []byte {
+	if f.noPartitions || len(identity) < partitionKeyLength {
 		return field
 	}
 	field = append(field, ";pk=:"...)

@@ -28,8 +28,8 @@ func retryAfterSeconds(decision *limiter.Decision) int64 {
 }
 
 // refuse is the answer to a request that a limit refused, or that could not be
-// counted and must not pass uncounted.
-func refuse(decision *limiter.Decision, isGRPC bool) answer {
+// counted and must not pass uncounted. The rule of the speaking limit says how it looks.
+func refuse(decision *limiter.Decision, hits []match.Hit, isGRPC bool) answer {
 	retryAfter := retryAfterSeconds(decision)
 	violated := violatedLimits(decision.Limits)
 	if len(violated) == 0 {
@@ -40,12 +40,38 @@ func refuse(decision *limiter.Decision, isGRPC bool) answer {
 	if isGRPC {
 		return grpcAnswer(grpcResourceExhausted, detail, retryPushback(decision))
 	}
-	refusal := problemAnswer(problem{
-		Type: problemQuotaExceeded, Title: titleQuotaExceeded, Status: http.StatusTooManyRequests,
-		Detail: detail, ViolatedPolicies: names,
-	})
+	var own *ruleset.Refusal
+	if hit := hitOf(hits, violated[0]); hit != nil {
+		own = hit.Rule.Refusal
+	}
+	refusal := quotaAnswer(own, detail, names)
 	setRetryAfter(refusal.header, retryAfter)
 	return refusal
+}
+
+// quotaAnswer is a refusal as a rule wants it; nil is the usual one.
+func quotaAnswer(own *ruleset.Refusal, detail string, violated []string) answer {
+	status := http.StatusTooManyRequests
+	if own != nil {
+		status = own.StatusCode
+	}
+	if own != nil && own.Body != nil {
+		return answer{status: status, header: http.Header{"Content-Type": {own.Body.ContentType}}, body: []byte(own.Body.Value)}
+	}
+	return problemAnswer(problem{
+		Type: problemQuotaExceeded, Title: titleQuotaExceeded, Status: status, Detail: detail, ViolatedPolicies: violated,
+	})
+}
+
+// hitOf is the rule that a limit belongs to, as the request met it.
+func hitOf(hits []match.Hit, state *limiter.LimitState) *match.Hit {
+	for i := range hits {
+		hit := &hits[i]
+		if hit.Rule.Name == state.Rule && hit.Policy.Name == state.Policy && hit.Policy.Kind == state.Kind {
+			return hit
+		}
+	}
+	return nil
 }
 
 // refuseUncounted is the answer of onStoreFailure: Deny.
@@ -78,10 +104,7 @@ func refuseMissing(denied *match.Denied, isGRPC bool) answer {
 	if isGRPC {
 		return grpcAnswer(grpcResourceExhausted, detail, noPushback)
 	}
-	return problemAnswer(problem{
-		Type: problemQuotaExceeded, Title: titleQuotaExceeded, Status: http.StatusTooManyRequests,
-		Detail: detail, ViolatedPolicies: []string{name},
-	})
+	return quotaAnswer(denied.Rule.Refusal, detail, []string{name})
 }
 
 func setRetryAfter(header http.Header, seconds int64) {

@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/penstock-dev/penstock/internal/limiter"
 )
@@ -45,8 +46,8 @@ func (f *limitFields) draft03Limit() string {
 	text := []byte(capacityText(&f.limits[0]))
 	for i := range f.limits {
 		text = appendInteger(append(text, ", "...), f.limits[i].Requests)
-		if window := wholeSeconds(f.limits[i].Window); window > 0 {
-			text = appendInteger(append(text, ";w="...), window)
+		if window := f.limits[i].Window; window >= time.Second {
+			text = appendInteger(append(text, ";w="...), wholeSeconds(window))
 		}
 	}
 	return string(text)

@@ -14,7 +14,7 @@ type Selector struct {
 	// MatchExpressions must all hold.
 	MatchExpressions []Requirement `json:"matchExpressions,omitempty"`
 	// Port narrows the policy to requests that came in for the app's port of
-	// this number; 0 means all ports.
+	// this number; 0 means all ports, and a number below 0 none.
 	Port int32 `json:"port,omitempty"`
 	// Target names what the selector stands for, such as "Deployment/web"; empty for
 	// the selector of a policy.

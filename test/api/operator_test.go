@@ -7,7 +7,6 @@ import (
 	"slices"
 	"testing"
 
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 
@@ -25,9 +24,9 @@ func judge(tb testing.TB, object *unstructured.Unstructured) (reason string, pro
 		policy := &v1alpha1.RateLimitPolicy{}
 		mustConvert(tb, object, policy)
 		policies := []*v1alpha1.RateLimitPolicy{policy}
-		targets := map[compile.Target]ruleset.Selector{}
+		targets := map[compile.Target]compile.Resolved{}
 		for _, target := range compile.Targets(policies) {
-			targets[target] = compile.Selector(&metav1.LabelSelector{MatchLabels: map[string]string{"app": "web"}})
+			targets[target] = compile.Resolved{Selector: ruleset.Selector{MatchLabels: map[string]string{"app": "web"}}}
 		}
 		result := compile.Namespace(compile.Input{Policies: policies, Targets: targets}).Policies[policy.Name]
 		return result.Reason, result.Problems

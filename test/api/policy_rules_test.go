@@ -36,6 +36,12 @@ var targetRules = []rule{
 		accepted: change{"spec.selector": "", "spec.targetRefs": "[{group: '', kind: Service, name: web, sectionName: http}]"},
 		refused:  change{"spec.selector": "", "spec.targetRefs": "[{group: apps, kind: Deployment, name: web, sectionName: http}]"},
 	},
+	{
+		field:    "spec.rules",
+		message:  "scope: Target counts each of targetRefs apart: name workloads in targetRefs, or set scope: Policy",
+		accepted: change{"spec.selector": "", "spec.targetRefs": "[{group: apps, kind: Deployment, name: web}]", "spec.rules[0].scope": "Target"},
+		refused:  change{"spec.rules[0].scope": "Target"},
+	},
 }
 
 // policyRules are the rules of fields that policies of namespaces and of the
@@ -109,6 +115,7 @@ var answerRules = []rule{
 const (
 	leased     = "LeakyBucket and Concurrency cannot be leased: set precision: Exact, or choose another algorithm for all limits of the rule"
 	corrected  = "what was leased cannot be corrected: set precision: Exact, or remove cost.countOn and cost.response"
+	ofPod      = "scope: Pod counts in memory and never asks the store: remove precision: Leased, onStoreFailure and local, or set scope: Policy"
 	notAfter   = "LeakyBucket and Concurrency cannot be charged after the answer: remove response, or give these limits a rule of their own"
 	givenBack  = "what LeakyBucket and Concurrency admitted cannot be given back: remove countOn, or choose another algorithm for all limits of the rule"
 	atOnce     = "[{name: limit, requests: 10, algorithm: Concurrency}]"
@@ -181,6 +188,24 @@ var ruleRules = []rule{
 		message:  corrected,
 		accepted: change{"spec.rules[0].precision": "Exact", "spec.rules[0].cost": "{response: {header: X-Cost}}"},
 		refused:  change{"spec.rules[0].precision": "Leased", "spec.rules[0].cost": "{response: {header: X-Cost}}"},
+	},
+	{
+		field:    "spec.rules[0].scope",
+		message:  ofPod,
+		accepted: change{"spec.rules[0].scope": "Pod", "spec.rules[0].precision": "Exact"},
+		refused:  change{"spec.rules[0].scope": "Pod", "spec.rules[0].precision": "Leased"},
+	},
+	{
+		field:    "spec.rules[0].scope",
+		message:  ofPod,
+		accepted: change{"spec.rules[0].scope": "Pod", "spec.rules[0].key": "[{name: client, from: [{clientIP: {}}]}]"},
+		refused:  change{"spec.rules[0].scope": "Pod", "spec.rules[0].onStoreFailure": "Local"},
+	},
+	{
+		field:    "spec.rules[0].scope",
+		message:  ofPod,
+		accepted: change{"spec.rules[0].scope": "Pod", "spec.rules[0].enforcePercent": "50"},
+		refused:  change{"spec.rules[0].scope": "Pod", "spec.rules[0].local": "{looseness: '2'}"},
 	},
 	{
 		field:    "spec.rules[0].tiers[0].limits",

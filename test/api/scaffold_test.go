@@ -36,6 +36,10 @@ var scaffolds = map[string]change{
 		headers: [{name: X-Token, sha256: "` + letters(64) + `"}], when: ["true"]}`},
 	"spec.response": {"spec.response": "{headers: [RateLimit]}"},
 
+	"spec.rules[0].scope": {
+		"spec.selector":   "",
+		"spec.targetRefs": "[{group: apps, kind: Deployment, name: web}]",
+	},
 	"spec.rules[0].matches": {"spec.rules[0].matches": `[{path: {value: /}, methods: [GET], hosts: [a],
 		headers: [{name: a, value: b}], queryParams: [{name: a, value: b}]}]`},
 	"spec.rules[0].matches[0].headers[0].type": {"spec.rules[0].matches": "[{headers: [{name: a, value: b}]}]"},
