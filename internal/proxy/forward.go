@@ -5,7 +5,6 @@ package proxy
 
 import (
 	"log/slog"
-	"net"
 	"net/http"
 	"net/http/httputil"
 	"net/url"
@@ -15,22 +14,8 @@ import (
 // copyBufferBytes is the length of the buffers that bodies are copied through.
 const copyBufferBytes = 32 << 10
 
-// newTransport makes the connections to the app. It has no timeout for answers:
-// how long an app may take is between it and its client.
-func newTransport(bounds Bounds) *http.Transport {
-	dialer := &net.Dialer{Timeout: bounds.DialTimeout}
-	return &http.Transport{
-		DialContext:           dialer.DialContext,
-		MaxIdleConnsPerHost:   bounds.MaxIdleUpstream,
-		IdleConnTimeout:       bounds.UpstreamIdleTimeout,
-		ExpectContinueTimeout: bounds.ExpectContinueTimeout,
-		// Compression is between the client and the app.
-		DisableCompression: true,
-	}
-}
-
 // newForwarder makes the reverse proxy to one port of the app.
-func newForwarder(upstream *url.URL, transport http.RoundTripper, preserveForwardedFor bool, logger *slog.Logger) *httputil.ReverseProxy {
+func newForwarder(upstream *url.URL, transport http.RoundTripper, preserveForwardedFor bool, failed func(http.ResponseWriter, *http.Request, error), logger *slog.Logger) *httputil.ReverseProxy {
 	return &httputil.ReverseProxy{
 		Rewrite: func(request *httputil.ProxyRequest) {
 			out, in := request.Out, request.In
@@ -53,7 +38,7 @@ func newForwarder(upstream *url.URL, transport http.RoundTripper, preserveForwar
 		Transport:      transport,
 		BufferPool:     &bufferPool{},
 		ModifyResponse: checkUpgrade,
-		ErrorHandler:   answerForwardFailure,
+		ErrorHandler:   failed,
 		ErrorLog:       slog.NewLogLogger(logger.Handler(), slog.LevelDebug),
 	}
 }

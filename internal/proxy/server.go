@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"log/slog"
 	"net"
-	"net/http"
 	"net/url"
 	"strconv"
 	"sync"
@@ -56,21 +55,13 @@ type Server struct {
 	metrics   *Metrics
 	logger    *slog.Logger
 	options   Options
-	transport *http.Transport
+	transport *protocolTransport
 
 	draining   atomic.Bool
 	drainBegun chan struct{}
 	beginDrain func()
-	// tunnels counts the connections that became WebSockets.
+	// tunnels counts the connections that became WebSockets, or are of TLS.
 	tunnels sync.WaitGroup
-}
-
-// portServer is one intercepted port with its listeners.
-type portServer struct {
-	port      Port
-	upstream  *url.URL
-	http      *http.Server
-	listeners []net.Listener
 }
 
 // New makes a server that is not listening yet. Requests wait until SetRules is
@@ -97,25 +88,10 @@ func New(ports []Port, decider Decider, options Options) (*Server, error) {
 		if err != nil {
 			return nil, fmt.Errorf("port %d: %w", port.AppPort, err)
 		}
-		s.ports = append(s.ports, &portServer{port: port, upstream: upstream, http: s.newHTTPServer(port, upstream)})
+		s.ports = append(s.ports, s.newPort(port, upstream))
 	}
 	s.admin = newAdminServer(s)
 	return s, nil
-}
-
-func (s *Server) newHTTPServer(port Port, upstream *url.URL) *http.Server {
-	return &http.Server{
-		Handler: &portHandler{
-			server: s, appPort: port.AppPort,
-			forward: newForwarder(upstream, s.transport, s.options.PreserveForwardedFor, s.logger),
-		},
-		ReadHeaderTimeout: s.options.Bounds.ReadHeaderTimeout,
-		IdleTimeout:       s.options.Bounds.IdleTimeout,
-		MaxHeaderBytes:    s.options.Bounds.MaxHeaderBytes,
-		// OPTIONS * is the app's to answer.
-		DisableGeneralOptionsHandler: true,
-		ErrorLog:                     slog.NewLogLogger(s.logger.Handler(), slog.LevelDebug),
-	}
 }
 
 // parseUpstream reads host:port or a URL without a path.
