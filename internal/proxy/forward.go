@@ -27,13 +27,15 @@ func newForwarder(upstream *url.URL, transport http.RoundTripper, preserveForwar
 				peer = address.String()
 			}
 			passForwarded(out.Header, in.Header, peer)
+			// HTTP/2 of net/http never ends a request that has a trailer and no body.
+			out.Trailer = nil
 			if out.Body != nil {
 				// Only here: net/http must find its own body in the inbound
 				// request, or it would read one that was not to be sent.
 				out.Body = inboundBody{out.Body, ruleForTrailer(in.Trailer)}
+				// Values of trailers arrive after the body: both must be one map.
+				out.Trailer = in.Trailer
 			}
-			// Values of trailers arrive after the body: both must be one map.
-			out.Trailer = in.Trailer
 		},
 		Transport:      transport,
 		BufferPool:     &bufferPool{},

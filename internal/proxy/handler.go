@@ -51,6 +51,11 @@ func (p *portHandler) ServeHTTP(w http.ResponseWriter, request *http.Request) {
 			return
 		}
 	}
+	if request.ProtoMajor == 1 {
+		// The app may answer before it has the whole body: net/http would first wait
+		// for some of that. It cannot fail on a writer of net/http.
+		_ = http.NewResponseController(w).EnableFullDuplex()
+	}
 	p.forward.ServeHTTP(writer, request)
 }
 

@@ -70,6 +70,22 @@ func TestHTTP2IsForwardedAsHTTP2(t *testing.T) {
 	}
 }
 
+// TestTrailerWithoutBody holds that such a request ends, too.
+func TestTrailerWithoutBody(t *testing.T) {
+	t.Parallel()
+	app := startH2CApp(t, func(w http.ResponseWriter, request *http.Request) {
+		_, _ = io.Copy(w, request.Body)
+	})
+	c := start(t, app, nil, nil).dialFrames(t)
+	params := http2HeadersOf(1, c.encode(get("content-length", "0", "trailer", "x-sum")...))
+	params.EndStream = false
+	c.must(c.WriteHeaders(params))
+	c.request(1, "x-sum", "1")
+	if header, _ := c.answer(1); header == nil || header.PseudoValue("status") != "200" {
+		t.Errorf("the answer is %v, want 200", header)
+	}
+}
+
 // TestRefusedCallIsAllHeader holds that a refusal of gRPC is one frame.
 func TestRefusedCallIsAllHeader(t *testing.T) {
 	t.Parallel()
