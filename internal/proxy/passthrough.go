@@ -38,7 +38,12 @@ func (p *portServer) passThrough(ctx context.Context, client *net.TCPConn) {
 	defer context.AfterFunc(ctx, cut)()
 	var group sync.WaitGroup
 	group.Go(func() { pour(app, client, cut) })
-	group.Go(func() { pour(client, app, cut) })
+	group.Go(func() {
+		if spoken, err := awaitProtocol(app); err == nil && spoken == protocolTLS {
+			p.servesTLS.Store(true)
+		}
+		pour(client, app, cut)
+	})
 	group.Wait()
 }
 

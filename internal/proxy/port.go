@@ -28,8 +28,8 @@ type portServer struct {
 	retiring sync.WaitGroup
 	// refused wakes who waits for the app's port to refuse connections.
 	refused chan struct{}
-	// sawTLS says that a client spoke TLS.
-	sawTLS atomic.Bool
+	// servesTLS says that the app has answered a client in TLS.
+	servesTLS atomic.Bool
 }
 
 func (s *Server) newPort(port Port, upstream *url.URL) *portServer {
@@ -72,12 +72,12 @@ func (s *Server) forwardFailed(p *portServer, w http.ResponseWriter, request *ht
 	answerForwardFailure(w, request, err)
 }
 
-// NotHTTP are the ports of the app at which clients spoke TLS since the start, so that
-// nothing was limited.
+// NotHTTP are the ports at which the app has answered clients in TLS since the start,
+// so that nothing was limited. That clients spoke it alone says nothing of the app.
 func (s *Server) NotHTTP() []int32 {
 	var ports []int32
 	for _, p := range s.ports {
-		if p.sawTLS.Load() {
+		if p.servesTLS.Load() {
 			ports = append(ports, p.port.AppPort)
 		}
 	}
@@ -99,7 +99,6 @@ func (s *Server) serve(requests context.Context, p *portServer, run func(func() 
 	p.front.http1.BaseContext = base
 	p.front.conns = newHandover()
 	p.front.passThrough = func(conn *net.TCPConn) {
-		p.sawTLS.Store(true)
 		s.metrics.notHTTP.Inc()
 		s.tunnels.Go(func() { p.passThrough(requests, conn) })
 	}

@@ -92,10 +92,10 @@ func TestSilentClientsAreLetGo(t *testing.T) {
 // TestTLSPassesUntouched has an app that speaks TLS behind an intercepted port.
 func TestTLSPassesUntouched(t *testing.T) {
 	t.Parallel()
-	hello := "\x16\x03\x01\x00\x05hello"
+	hello, answer := "\x16\x03\x01\x00\x05hello", "\x16\x03"
 	app := startTCPApp(t, func(conn net.Conn, reader *bufio.Reader) {
 		got, _ := io.ReadAll(reader)
-		fmt.Fprintf(conn, "%q", got)
+		fmt.Fprintf(conn, "%s%q", answer, got)
 	})
 	f := start(t, app, rulesOf(t, onePolicy()), refusing(time.Second))
 	conn, reader := f.dial(t)
@@ -104,7 +104,7 @@ func TestTLSPassesUntouched(t *testing.T) {
 	if err := conn.(*net.TCPConn).CloseWrite(); err != nil {
 		t.Fatal(err)
 	}
-	if got, err := io.ReadAll(reader); err != nil || string(got) != fmt.Sprintf("%q", hello) {
+	if got, err := io.ReadAll(reader); err != nil || string(got) != fmt.Sprintf("%s%q", answer, hello) {
 		t.Errorf("the app's answer is %q, %v, want what it was sent", got, err)
 	}
 	if got := metric(t, f, "penstock_not_http_connections_total"); got != "1" {
@@ -112,6 +112,18 @@ func TestTLSPassesUntouched(t *testing.T) {
 	}
 	if got := f.server.NotHTTP(); len(got) != 1 || got[0] != testAppPort {
 		t.Errorf("NotHTTP = %v, want the app's port", got)
+	}
+}
+
+// TestAppThatSpeaksNoTLSIsHTTP has a client that takes the app for another.
+func TestAppThatSpeaksNoTLSIsHTTP(t *testing.T) {
+	t.Parallel()
+	f := start(t, startApp(t, okApp), nil, nil)
+	if answer := f.exchange(t, "\x16\x03\x01\r\n\r\n"); !strings.HasPrefix(answer, "HTTP/1.1 400") {
+		t.Errorf("the answer is %q, want the app's 400", answer)
+	}
+	if got := f.server.NotHTTP(); len(got) > 0 {
+		t.Errorf("NotHTTP = %v, want none", got)
 	}
 }
 
