@@ -132,7 +132,7 @@ func (a assessment) unavailable() string {
 // reasonsByUrgency are the reasons for which pods do not enforce, those first that
 // no waiting mends.
 var reasonsByUrgency = []string{
-	v1alpha1.ReasonNotInjected, v1alpha1.ReasonSidecarOutdated, v1alpha1.ReasonSidecarSilent,
+	v1alpha1.ReasonNotInjected, v1alpha1.ReasonSidecarOutdated, v1alpha1.ReasonNotHTTP, v1alpha1.ReasonSidecarSilent,
 	v1alpha1.ReasonPending, v1alpha1.ReasonStoreDegraded,
 }
 
@@ -198,7 +198,7 @@ func stalled(ready verdict) bool {
 	switch ready.reason {
 	case v1alpha1.ReasonInvalid, v1alpha1.ReasonNotImplemented, v1alpha1.ReasonStoreNotFound,
 		v1alpha1.ReasonRuleSetTooLarge, v1alpha1.ReasonNotInjected, v1alpha1.ReasonNotIntercepted,
-		v1alpha1.ReasonSidecarOutdated:
+		v1alpha1.ReasonSidecarOutdated, v1alpha1.ReasonNotHTTP:
 		return true
 	}
 	return false

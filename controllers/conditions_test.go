@@ -93,6 +93,12 @@ func TestConditions(t *testing.T) {
 			wantStalled: true,
 			wantMessage: "service web",
 		},
+		"an app speaks TLS": {
+			change:      func(a *assessment) { missing(a, v1alpha1.ReasonNotHTTP, "port 8443 of pod web-7 serves TLS") },
+			want:        [4]string{"True/Accepted", "True/Programmed", "False/NotHTTP", "False/NotHTTP"},
+			wantStalled: true,
+			wantMessage: "8443",
+		},
 		"a sidecar is silent": {
 			change:      func(a *assessment) { missing(a, v1alpha1.ReasonSidecarSilent, "the sidecar of pod web-7 is silent") },
 			want:        [4]string{"True/Accepted", "True/Programmed", "False/SidecarSilent", "False/SidecarSilent"},

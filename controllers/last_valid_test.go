@@ -169,17 +169,6 @@ func TestRestartDuringAnOutageKeepsTheSnapshot(t *testing.T) {
 	}
 }
 
-func TestUnimplementedFieldIsNamed(t *testing.T) {
-	t.Parallel()
-	s := newScene(t)
-	policy := s.policy("web", func(policy *v1alpha1.RateLimitPolicy) { policy.Spec.Rules[0].Scope = v1alpha1.ScopePod })
-	eventually(t, "accepted", func() string { return s.condition(policy, v1alpha1.ConditionAccepted) }, "False/NotImplemented")
-	if message := s.message(policy, v1alpha1.ConditionReady); !strings.Contains(message, "spec.rules[0].scope") {
-		t.Errorf("the message is %q, want spec.rules[0].scope in it", message)
-	}
-	eventually(t, "published rules", s.rules, []string{})
-}
-
 func TestClusterPolicyIsNotImplemented(t *testing.T) {
 	t.Parallel()
 	s := newScene(t)

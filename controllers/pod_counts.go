@@ -132,6 +132,9 @@ func whyMissing(pod podView, ack store.Ack, acknowledged, enforces, silent bool)
 		return v1alpha1.ReasonPending, fmt.Sprintf("pod %s still runs another rule set", pod.name)
 	case !enforces:
 		return v1alpha1.ReasonPending, fmt.Sprintf("pod %s has not acknowledged a rule set yet", pod.name)
+	case len(ack.NotHTTP) > 0:
+		return v1alpha1.ReasonNotHTTP, fmt.Sprintf("port %d of pod %s serves TLS, which passes through and is not limited; end TLS before the app, or leave the port out with the pod's annotation %s",
+			ack.NotHTTP[0], pod.name, v1alpha1.AnnotationPorts)
 	case ack.BreakerOpen:
 		return v1alpha1.ReasonStoreDegraded, fmt.Sprintf("pod %s does not reach the store: each rule's onStoreFailure decides there", pod.name)
 	}

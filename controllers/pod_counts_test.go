@@ -60,6 +60,10 @@ func TestCountPods(t *testing.T) {
 			ack:        func(a *store.Ack) { a.Sequence, a.Problem = changedAt-1, store.ProblemUnsupportedFormat },
 			wantCounts: "1 1 0 0 1", wantReason: v1alpha1.ReasonSidecarOutdated,
 		},
+		"the app speaks TLS": {
+			ack:        func(a *store.Ack) { a.NotHTTP = []int32{8443} },
+			wantCounts: "1 1 1 0 1", wantReason: v1alpha1.ReasonNotHTTP,
+		},
 		"breaker open": {
 			ack:        func(a *store.Ack) { a.BreakerOpen = true },
 			wantCounts: "1 1 1 1 1", wantReason: v1alpha1.ReasonStoreDegraded,

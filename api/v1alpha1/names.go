@@ -51,6 +51,7 @@ const (
 	ReasonPending         = "Pending"
 	ReasonNotInjected     = "NotInjected"
 	ReasonNotIntercepted  = "NotIntercepted"
+	ReasonNotHTTP         = "NotHTTP"
 	ReasonSidecarOutdated = "SidecarOutdated"
 	ReasonSidecarSilent   = "SidecarSilent"
 	ReasonStoreDegraded   = "StoreDegraded"

@@ -74,6 +74,7 @@ func (s *sidecar) newDecider() limiter.Decider {
 	acker := store.NewAcker(s.pod.namespace, store.Ack{PodUID: s.pod.uid, PodName: s.pod.name, Version: version}, store.AckerOptions{
 		Sample: func(ack *store.Ack) {
 			ack.BreakerOpen, ack.Undecided = current.breakerOpen(), counted.undecided.Load()
+			ack.NotHTTP = s.server.NotHTTP()
 		},
 		Report: reporter(s.log, "Acks cannot be written", "Acks are written again"),
 	})
@@ -120,6 +121,7 @@ func (s *sidecar) run(ctx context.Context, labels *watchedFile) error {
 	if s.stores != nil {
 		group.Go(func() { s.followStore(following) })
 		group.Go(func() { repeat(following, breakerInterval, s.tellBreaker()) })
+		group.Go(func() { repeat(following, breakerInterval, s.tellNotHTTP()) })
 	}
 	if s.pod.uid != "" {
 		group.Go(func() {
@@ -161,6 +163,20 @@ func (s *sidecar) tellBreaker() func() {
 			return
 		}
 		s.log.Info("The store decides again")
+	}
+}
+
+// tellNotHTTP returns what has the ports that serve TLS acknowledged at once.
+func (s *sidecar) tellNotHTTP() func() {
+	told := 0
+	return func() {
+		ports := s.server.NotHTTP()
+		if len(ports) == told {
+			return
+		}
+		told = len(ports)
+		s.stores.acker.Wake()
+		s.log.Warn("The app serves TLS, which passes through and is not limited", "ports", ports)
 	}
 }
 

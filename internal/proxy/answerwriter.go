@@ -22,6 +22,8 @@ type answerWriter struct {
 	http.ResponseWriter
 	// fields tells about the limits that the request met; nil if none.
 	fields *limitFields
+	// isHTTP2 says that the answer goes out as HTTP/2.
+	isHTTP2 bool
 	// isClosing reports whether the connection is to end with this answer.
 	isClosing func() bool
 	// hijacked is told when the connection becomes a tunnel.
@@ -53,6 +55,10 @@ func (w *answerWriter) WriteHeader(status int) {
 		// A nil entry keeps the server from guessing a type that the app
 		// did not send.
 		header["Content-Type"] = nil
+	}
+	if _, sent := header["Content-Length"]; w.isHTTP2 && !sent {
+		// The same for the length: an answer of gRPC that is all header has none.
+		header["Content-Length"] = nil
 	}
 	if w.isClosing() {
 		header.Set("Connection", "close")

@@ -21,32 +21,37 @@ const (
 )
 
 // Drain begins the end of the pod's life and returns at once: from now on each
-// answer closes its connection, so that clients go elsewhere, and readiness is
-// withdrawn. A port's listeners stay open as long as the app accepts connections,
-// and then close, so that callers are refused as they would be without us.
+// answer closes its connection, and clients of HTTP/2 are told to go, so that all go
+// elsewhere, and readiness is withdrawn. Streams and tunnels live on. A port's
+// listeners stay open as long as the app accepts connections, and then close, so that
+// callers are refused as they would be without us.
 func (s *Server) Drain() { s.beginDrain() }
 
-// closeWhenAppIsGone waits for a drain, then for the app's port to refuse, and
-// then ends the port's server gracefully. It gives up when ctx ends.
-func (s *Server) closeWhenAppIsGone(ctx context.Context, p *portServer) {
+// drainPort waits for a drain, and then for the app's port to refuse. It gives up when
+// ctx ends. What is under way may go on until cut ends.
+func (s *Server) drainPort(ctx, cut context.Context, p *portServer) {
 	select {
 	case <-ctx.Done():
 		return
 	case <-s.drainBegun:
 	}
+	p.front.renewHTTP2(func(before *http2Server) {
+		p.retiring.Go(func() { s.logCutOff(before.shutdown(cut)) })
+	})
 	look := time.NewTicker(drainProbeEvery)
 	defer look.Stop()
 	for !refuses(ctx, p.upstream) {
 		select {
 		case <-ctx.Done():
 			return
+		case <-p.refused:
 		case <-look.C:
 		}
 	}
 	s.logger.Info("Port of the app is closed, closing its listeners", "port", p.port.AppPort)
-	bounded, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.options.ShutdownTimeout)
+	bounded, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.options.Bounds.ShutdownTimeout)
 	defer cancel()
-	s.shutdownHTTP(bounded, p.http)
+	s.shutdownPort(bounded, p)
 }
 
 // refuses reports whether the app's port refuses connections. A timeout is no

@@ -5,46 +5,17 @@ package proxy
 
 import (
 	"log/slog"
-	"net"
 	"net/http"
 	"net/http/httputil"
 	"net/url"
 	"sync"
-	"time"
 )
 
-const (
-	// dialTimeout bounds a connection attempt to the app, which is in the same pod.
-	dialTimeout = 5 * time.Second
-	// upstreamIdleTimeout is below the time after which common app servers
-	// close an idle connection (the shortest is 2 s): a request that meets a
-	// closing connection would be lost, and only some may be sent again.
-	upstreamIdleTimeout = 1500 * time.Millisecond
-	// maxIdleUpstream keeps the connections of a burst: the default of two
-	// per host would open and close one for nearly every request.
-	maxIdleUpstream = 1024
-	// expectContinueTimeout is how long a body is held back for an app that
-	// does not answer to "Expect: 100-continue". Clients wait as long.
-	expectContinueTimeout = time.Second
-	copyBufferBytes       = 32 << 10
-)
-
-// newTransport makes the connections to the app. It has no timeout for answers:
-// how long an app may take is between it and its client.
-func newTransport() *http.Transport {
-	dialer := &net.Dialer{Timeout: dialTimeout}
-	return &http.Transport{
-		DialContext:           dialer.DialContext,
-		MaxIdleConnsPerHost:   maxIdleUpstream,
-		IdleConnTimeout:       upstreamIdleTimeout,
-		ExpectContinueTimeout: expectContinueTimeout,
-		// Compression is between the client and the app.
-		DisableCompression: true,
-	}
-}
+// copyBufferBytes is the length of the buffers that bodies are copied through.
+const copyBufferBytes = 32 << 10
 
 // newForwarder makes the reverse proxy to one port of the app.
-func newForwarder(upstream *url.URL, transport http.RoundTripper, preserveForwardedFor bool, logger *slog.Logger) *httputil.ReverseProxy {
+func newForwarder(upstream *url.URL, transport http.RoundTripper, preserveForwardedFor bool, failed func(http.ResponseWriter, *http.Request, error), logger *slog.Logger) *httputil.ReverseProxy {
 	return &httputil.ReverseProxy{
 		Rewrite: func(request *httputil.ProxyRequest) {
 			out, in := request.Out, request.In
@@ -56,18 +27,20 @@ func newForwarder(upstream *url.URL, transport http.RoundTripper, preserveForwar
 				peer = address.String()
 			}
 			passForwarded(out.Header, in.Header, peer)
+			// HTTP/2 of net/http never ends a request that has a trailer and no body.
+			out.Trailer = nil
 			if out.Body != nil {
 				// Only here: net/http must find its own body in the inbound
 				// request, or it would read one that was not to be sent.
-				out.Body = inboundBody{out.Body}
+				out.Body = inboundBody{out.Body, ruleForTrailer(in.Trailer)}
+				// Values of trailers arrive after the body: both must be one map.
+				out.Trailer = in.Trailer
 			}
-			// Values of trailers arrive after the body: both must be one map.
-			out.Trailer = in.Trailer
 		},
 		Transport:      transport,
 		BufferPool:     &bufferPool{},
 		ModifyResponse: checkUpgrade,
-		ErrorHandler:   answerForwardFailure,
+		ErrorHandler:   failed,
 		ErrorLog:       slog.NewLogLogger(logger.Handler(), slog.LevelDebug),
 	}
 }

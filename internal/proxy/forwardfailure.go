@@ -40,12 +40,18 @@ func answerForwardFailure(w http.ResponseWriter, request *http.Request, err erro
 }
 
 // inboundBody marks the errors of reading the client's body, so that the app is
-// not blamed for them.
-type inboundBody struct{ io.ReadCloser }
+// not blamed for them, and keeps from the trailer what must not be in it.
+type inboundBody struct {
+	io.ReadCloser
+	trailer trailerRule
+}
 
 func (b inboundBody) Read(p []byte) (int, error) {
 	n, err := b.ReadCloser.Read(p)
-	if err != nil && !errors.Is(err, io.EOF) {
+	switch {
+	case errors.Is(err, io.EOF):
+		b.trailer.apply()
+	case err != nil:
 		err = &inboundBodyError{err: err}
 	}
 	return n, err

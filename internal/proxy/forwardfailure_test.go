@@ -81,13 +81,13 @@ func TestClientThatLeaves(t *testing.T) {
 	<-left
 }
 
-// TestHTTP2PrefaceIsRefused has a client that speaks HTTP/2 with prior knowledge:
+// TestHTTP2PrefaceIsRefused has a client that goes over to HTTP/2 within a connection:
 // net/http hands its preface over as a request, and its frames as the body.
 func TestHTTP2PrefaceIsRefused(t *testing.T) {
 	t.Parallel()
 	app := startApp(t, func(http.ResponseWriter, *http.Request) { t.Error("the app got the preface of HTTP/2") })
 	f := start(t, app, rulesOf(t), admitting)
-	if answer := f.exchange(t, "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"); !strings.HasPrefix(answer, "HTTP/1.1 505") {
+	if answer := f.exchange(t, "PRI * HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\nSM\r\n\r\n"); !strings.HasPrefix(answer, "HTTP/1.1 505") {
 		t.Errorf("the answer is %q, want a 505", answer)
 	}
 }

@@ -21,7 +21,7 @@ type portHandler struct {
 // ServeHTTP decides about a request and forwards or refuses it.
 func (p *portHandler) ServeHTTP(w http.ResponseWriter, request *http.Request) {
 	started := time.Now()
-	writer := &answerWriter{ResponseWriter: w, isClosing: p.server.draining.Load}
+	writer := &answerWriter{ResponseWriter: w, isHTTP2: request.ProtoMajor == 2, isClosing: p.server.draining.Load}
 	tunnels, owed := 0, settlement{}
 	writer.hijacked = func() {
 		tunnels++
@@ -51,36 +51,12 @@ func (p *portHandler) ServeHTTP(w http.ResponseWriter, request *http.Request) {
 			return
 		}
 	}
-	p.forward.ServeHTTP(writer, request)
-}
-
-// unservable returns the answer to a request that is for no app, and false.
-func unservable(request *http.Request) (answer, bool) {
-	var refused problem
-	switch _, known := match.OriginForm(request.RequestURI); {
-	case request.ProtoMajor != 1:
-		// The preface of HTTP/2, which net/http leaves to handlers; its frames
-		// would go to the app as a body.
-		refused = problem{
-			Title: "HTTP version not supported", Status: http.StatusHTTPVersionNotSupported,
-			Detail: "Only HTTP/1.1 is forwarded here.",
-		}
-	case request.Method == http.MethodConnect:
-		// A tunnel would carry any number of requests past the limits.
-		refused = problem{
-			Title: "Tunnels are not forwarded", Status: http.StatusMethodNotAllowed,
-			Detail: "CONNECT is for forward proxies; this is the way to an application.",
-		}
-	case !known:
-		// Such as "http:/login", which net/http reads and others do not.
-		refused = problem{
-			Title: "Malformed request target", Status: http.StatusBadRequest,
-			Detail: "The request target is neither a path nor an http or https URL.",
-		}
-	default:
-		return answer{}, true
+	if request.ProtoMajor == 1 {
+		// The app may answer before it has the whole body: net/http would first wait
+		// for some of that. It cannot fail on a writer of net/http.
+		_ = http.NewResponseController(w).EnableFullDuplex()
 	}
-	return problemAnswer(refused), false
+	p.forward.ServeHTTP(writer, request)
 }
 
 // admit reports whether a request may pass, and has answered it if not. One that may

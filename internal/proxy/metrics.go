@@ -35,6 +35,7 @@ type Metrics struct {
 	breakerOpen     prometheus.Gauge
 	rulesetInfo     *prometheus.GaugeVec
 	noRules         prometheus.Counter
+	notHTTP         prometheus.Counter
 	nearLimit       *prometheus.CounterVec
 	expressions     *prometheus.CounterVec
 }
@@ -67,13 +68,16 @@ func NewMetrics() *Metrics {
 			Name: "penstock_no_rules_total", Help: "Requests served without any rule set, because none had come in time.",
 		}),
 	}
+	m.notHTTP = prometheus.NewCounter(prometheus.CounterOpts{
+		Name: "penstock_not_http_connections_total", Help: "Connections of TLS, passed through to the app without any limit.",
+	})
 	m.nearLimit = prometheus.NewCounterVec(prometheus.CounterOpts{
 		Name: "penstock_near_limit_total", Help: "Requests that the store admitted, and that left less than a tenth of a limit.",
 	}, []string{"policy", "rule"})
 	m.expressions = prometheus.NewCounterVec(prometheus.CounterOpts{
 		Name: "penstock_expression_errors_total", Help: "Evaluations of expressions that gave no value; rule is empty for those of exemptions.",
 	}, []string{"policy", "rule"})
-	m.Registry.MustRegister(m.nearLimit, m.expressions, m.decisions, m.decisionSeconds, m.requestSeconds, m.storeErrors, m.breakerOpen, m.rulesetInfo, m.noRules,
+	m.Registry.MustRegister(m.nearLimit, m.expressions, m.decisions, m.decisionSeconds, m.requestSeconds, m.storeErrors, m.breakerOpen, m.rulesetInfo, m.noRules, m.notHTTP,
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	return m
 }

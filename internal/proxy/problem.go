@@ -49,7 +49,10 @@ func writeAnswer(w http.ResponseWriter, a answer) {
 	for name, values := range a.header {
 		header[name] = values
 	}
-	header.Set("Content-Length", strconv.Itoa(len(a.body)))
+	if _, isCall := a.header["Grpc-Status"]; !isCall {
+		// An answer of gRPC that is all header has no length.
+		header.Set("Content-Length", strconv.Itoa(len(a.body)))
+	}
 	w.WriteHeader(a.status)
 	_, _ = w.Write(a.body)
 }

@@ -7,14 +7,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net"
 	"net/http"
 	"sync"
 	"time"
 )
 
 // Run serves until ctx ends, and then ends gracefully: answers under way are
-// completed within Options.ShutdownTimeout. It returns nil after that, or the
+// completed within Bounds.ShutdownTimeout. It returns nil after that, or the
 // error that made serving impossible.
 func (s *Server) Run(ctx context.Context) error {
 	if !s.isListening() {
@@ -29,55 +28,78 @@ func (s *Server) Run(ctx context.Context) error {
 	serving, stopServing := context.WithCancelCause(ctx)
 	defer stopServing(nil)
 
+	cut, cutOff := context.WithCancel(context.WithoutCancel(ctx))
+	defer cutOff()
+
 	var group sync.WaitGroup
-	serve := func(server *http.Server, listener net.Listener) {
+	run := func(part func() error) {
 		group.Go(func() {
-			if err := server.Serve(listener); !isClosed(err) {
-				stopServing(fmt.Errorf("serve %s: %w", listener.Addr(), err))
+			if err := part(); !isClosed(err) {
+				stopServing(err)
 			}
 		})
 	}
 	for _, p := range s.ports {
-		p.http.BaseContext = func(net.Listener) context.Context { return requests }
-		for _, listener := range p.listeners {
-			serve(p.http, listener)
-		}
-		group.Go(func() { s.closeWhenAppIsGone(serving, p) })
+		s.serve(requests, p, run)
+		group.Go(func() { s.drainPort(serving, cut, p) })
 	}
 	for _, listener := range s.admin.listeners {
-		serve(s.admin.http, listener)
+		run(func() error { return s.admin.http.Serve(listener) })
 	}
 	<-serving.Done()
-	s.shutdown(context.WithoutCancel(ctx), endRequests)
+	s.shutdown(context.WithoutCancel(ctx), cutOff, endRequests)
 	group.Wait()
 	if ctx.Err() == nil {
-		return context.Cause(serving)
+		return fmt.Errorf("serve: %w", context.Cause(serving))
 	}
 	return nil
 }
 
-// shutdown completes the answers under way, then ends WebSockets, then the rest.
-func (s *Server) shutdown(ctx context.Context, endRequests func()) {
+// shutdown completes what is under way until the shutdown timeout: answers, streams,
+// and then tunnels. It cuts off the rest.
+func (s *Server) shutdown(ctx context.Context, cutOff, endRequests func()) {
 	s.beginDrain()
-	bounded, cancel := context.WithTimeout(ctx, s.options.ShutdownTimeout)
+	bounded, cancel := context.WithTimeout(ctx, s.options.Bounds.ShutdownTimeout)
 	defer cancel()
+	defer context.AfterFunc(bounded, cutOff)()
 	var group sync.WaitGroup
 	for _, p := range s.ports {
-		group.Go(func() { s.shutdownHTTP(bounded, p.http) })
+		group.Go(func() {
+			s.shutdownPort(bounded, p)
+			p.retiring.Wait()
+		})
 	}
 	group.Wait()
-	endRequests()
-	s.tunnels.Wait()
+	ended := make(chan struct{})
+	go func() {
+		s.tunnels.Wait()
+		close(ended)
+	}()
+	select {
+	case <-ended:
+	case <-bounded.Done():
+		endRequests()
+		<-ended
+	}
 	s.transport.CloseIdleConnections()
-	s.shutdownHTTP(bounded, s.admin.http)
+	err := s.admin.http.Shutdown(bounded)
+	if err != nil {
+		// The connections are being given up: an error changes nothing.
+		_ = s.admin.http.Close()
+	}
+	s.logCutOff(err)
 }
 
-// shutdownHTTP cuts what has not ended by itself in time.
-func (s *Server) shutdownHTTP(ctx context.Context, server *http.Server) {
-	if err := server.Shutdown(ctx); err != nil {
+// shutdownPort ends a port's listeners and servers, and cuts what has not ended by
+// itself in time.
+func (s *Server) shutdownPort(ctx context.Context, p *portServer) {
+	p.stopAccepting()
+	s.logCutOff(p.front.shutdown(ctx))
+}
+
+func (s *Server) logCutOff(err error) {
+	if err != nil {
 		s.logger.Warn("Answers under way were cut off at the end", "error", err)
-		// The connections are being given up: an error changes nothing.
-		_ = server.Close()
 	}
 }
 

@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"log/slog"
 	"net"
-	"net/http"
 	"net/url"
 	"strconv"
 	"sync"
@@ -16,15 +15,7 @@ import (
 	"time"
 )
 
-const (
-	defaultNoRulesWait     = 10 * time.Second
-	defaultShutdownTimeout = 10 * time.Second
-	// readHeaderTimeout ends clients that send a header byte by byte.
-	readHeaderTimeout = 30 * time.Second
-	// idleTimeout is above the 600 s for which load balancers keep an idle
-	// connection: it is for them to close it, or a request would be lost.
-	idleTimeout = 11 * time.Minute
-)
+const defaultNoRulesWait = 10 * time.Second
 
 // Port is one port of the app that requests are intercepted for.
 type Port struct {
@@ -44,9 +35,8 @@ type Options struct {
 	// NoRulesWait is how long requests wait for the first rules before they
 	// are served without; absent is 10 s.
 	NoRulesWait time.Duration
-	// ShutdownTimeout is how long answers under way may take once Run is to
-	// end; absent is 10 s.
-	ShutdownTimeout time.Duration
+	// Bounds are what no client and no app may take more of.
+	Bounds Bounds
 	// PreserveForwardedFor leaves X-Forwarded-For as it was sent, instead of
 	// appending the peer.
 	PreserveForwardedFor bool
@@ -65,30 +55,22 @@ type Server struct {
 	metrics   *Metrics
 	logger    *slog.Logger
 	options   Options
-	transport *http.Transport
+	transport *protocolTransport
 
 	draining   atomic.Bool
 	drainBegun chan struct{}
 	beginDrain func()
-	// tunnels counts the connections that became WebSockets.
+	// tunnels counts the connections that became WebSockets, or are of TLS.
 	tunnels sync.WaitGroup
-}
-
-// portServer is one intercepted port with its listeners.
-type portServer struct {
-	port      Port
-	upstream  *url.URL
-	http      *http.Server
-	listeners []net.Listener
 }
 
 // New makes a server that is not listening yet. Requests wait until SetRules is
 // called or Options.NoRulesWait is over.
 func New(ports []Port, decider Decider, options Options) (*Server, error) {
 	options.NoRulesWait = cmp.Or(options.NoRulesWait, defaultNoRulesWait)
-	options.ShutdownTimeout = cmp.Or(options.ShutdownTimeout, defaultShutdownTimeout)
+	options.Bounds = options.Bounds.withDefaults()
 	s := &Server{
-		decider: decider, options: options, gate: newRulesGate(), transport: newTransport(),
+		decider: decider, options: options, gate: newRulesGate(), transport: newTransport(options.Bounds),
 		metrics: options.Metrics, logger: cmp.Or(options.Logger, slog.Default()), drainBegun: make(chan struct{}),
 	}
 	if s.metrics == nil {
@@ -106,24 +88,10 @@ func New(ports []Port, decider Decider, options Options) (*Server, error) {
 		if err != nil {
 			return nil, fmt.Errorf("port %d: %w", port.AppPort, err)
 		}
-		s.ports = append(s.ports, &portServer{port: port, upstream: upstream, http: s.newHTTPServer(port, upstream)})
+		s.ports = append(s.ports, s.newPort(port, upstream))
 	}
 	s.admin = newAdminServer(s)
 	return s, nil
-}
-
-func (s *Server) newHTTPServer(port Port, upstream *url.URL) *http.Server {
-	return &http.Server{
-		Handler: &portHandler{
-			server: s, appPort: port.AppPort,
-			forward: newForwarder(upstream, s.transport, s.options.PreserveForwardedFor, s.logger),
-		},
-		ReadHeaderTimeout: readHeaderTimeout,
-		IdleTimeout:       idleTimeout,
-		// OPTIONS * is the app's to answer.
-		DisableGeneralOptionsHandler: true,
-		ErrorLog:                     slog.NewLogLogger(s.logger.Handler(), slog.LevelDebug),
-	}
 }
 
 // parseUpstream reads host:port or a URL without a path.

@@ -294,11 +294,11 @@ func TestTimeoutsOfTheServer(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	got := server.ports[0].http
+	got := server.ports[0].front.http1
 	if got.ReadHeaderTimeout <= 0 || got.IdleTimeout <= 600*time.Second || got.ReadTimeout != 0 || got.WriteTimeout != 0 {
 		t.Errorf("timeouts are header %v, idle %v, read %v, write %v, want the first two only", got.ReadHeaderTimeout, got.IdleTimeout, got.ReadTimeout, got.WriteTimeout)
 	}
-	if idle := server.transport.IdleConnTimeout; idle <= 0 || idle >= 2*time.Second {
+	if idle := server.transport.http1.IdleConnTimeout; idle <= 0 || idle >= 2*time.Second {
 		t.Errorf("idle connections to the app are kept for %v, want less than any app does", idle)
 	}
 }

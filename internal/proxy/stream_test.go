@@ -196,6 +196,10 @@ func TestExpectContinue(t *testing.T) {
 	}
 	fmt.Fprint(conn, "body")
 	head, err := readHead(reader)
+	if strings.HasPrefix(head, "HTTP/1.1 100") {
+		// Where the app is slow the body was asked for, and then the app did.
+		head, err = readHead(reader)
+	}
 	if err != nil || !strings.HasPrefix(head, "HTTP/1.1 200") {
 		t.Errorf("after the body came %q, %v, want 200", head, err)
 	}

@@ -12,7 +12,7 @@ import (
 	"github.com/penstock-dev/penstock/internal/match"
 )
 
-// requestView shows an HTTP/1.1 request of net/http to the matcher.
+// requestView shows a request of net/http to the matcher.
 type requestView struct {
 	request *http.Request
 	appPort int32

@@ -49,7 +49,8 @@ func TestWebSocketPasses(t *testing.T) {
 
 func TestWebSocketEndsWithTheServer(t *testing.T) {
 	t.Parallel()
-	f := start(t, startWebSocketApp(t), nil, nil)
+	f := startBare(t, startWebSocketApp(t), nil, Options{Bounds: Bounds{ShutdownTimeout: 50 * time.Millisecond}})
+	f.server.SetRules(rulesOf(t))
 	conn, reader := f.dial(t)
 	fmt.Fprint(conn, webSocketRequest)
 	if _, err := readHead(reader); err != nil {

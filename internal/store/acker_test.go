@@ -11,6 +11,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/google/go-cmp/cmp"
 )
 
 // ledger is an AckWriter that notes what was written and when.
@@ -67,7 +69,7 @@ func TestAckerWritesAtOnceOnChangeAndAtEachBeat(t *testing.T) {
 		synctest.Wait()
 		want := Ack{PodUID: "u", Version: "v1", Sequence: 5, Revision: "r", Problem: "p", Undecided: 4}
 		acks, stamps, _ := writer.written()
-		if len(acks) != 2 || acks[1] != want || stamps[1] != time.Second {
+		if len(acks) != 2 || !cmp.Equal(acks[1], want) || stamps[1] != time.Second {
 			t.Errorf("acks %+v at %v, want at once %+v", acks, stamps, want)
 		}
 		time.Sleep(time.Minute)

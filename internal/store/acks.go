@@ -49,6 +49,8 @@ type Ack struct {
 	// Undecided counts the decisions that the store gave no verdict on, since the
 	// sidecar started.
 	Undecided int64 `json:"undecided,omitempty"`
+	// NotHTTP are the ports of the app that serve TLS, of which nothing is limited.
+	NotHTTP []int32 `json:"notHTTP,omitempty"`
 	// Time is when the ack was written, by the store's clock. Written acks are
 	// stamped by the store; it is not sent.
 	Time time.Time `json:"-"`

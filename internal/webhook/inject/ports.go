@@ -13,17 +13,16 @@ import (
 	"github.com/penstock-dev/penstock/api/v1alpha1"
 )
 
-// speaksHTTP is the rule by which a declared port's name says that it serves
-// HTTP/1.1. Names such as https, grpcs-api, web-tls or http-metrics say the
-// opposite, or that what is served are not the app's requests. Ports named http2,
-// h2c or grpc are left alone as long as the sidecar does not speak HTTP/2.
+// speaksHTTP is the rule by which a declared port's name says that it serves HTTP
+// without TLS, of any version. Names such as https, grpcs-api, web-tls or
+// http-metrics say the opposite, or that what is served are not the app's requests.
 func speaksHTTP(name string) bool {
 	for _, other := range []string{"https", "tls", "grpcs", "webhook", "metrics"} {
 		if strings.Contains(name, other) {
 			return false
 		}
 	}
-	for _, known := range []string{"http", "web"} {
+	for _, known := range []string{"http", "http2", "h2c", "grpc", "web"} {
 		if name == known || strings.HasPrefix(name, known+"-") {
 			return true
 		}

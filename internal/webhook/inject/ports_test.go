@@ -8,8 +8,8 @@ import "testing"
 func TestSpeaksHTTP(t *testing.T) {
 	t.Parallel()
 	tests := map[string]bool{
-		"http": true, "web": true, "http2": false, "h2c": false, "grpc": false,
-		"http-api": true, "grpc-v1": false, "web-1": true, "h2c-x": false,
+		"http": true, "web": true, "http2": true, "h2c": true, "grpc": true,
+		"http-api": true, "grpc-v1": true, "web-1": true, "h2c-x": true, "grpcweb": false,
 		"https": false, "http-tls": false, "grpcs": false, "webhook": false, "web-webhook": false,
 		"http-metrics": false, "metrics": false, "httpx": false, "website": false, "HTTP": false,
 		"api": false, "": false, "app-8080": false, "my-http": false,

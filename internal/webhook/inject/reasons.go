@@ -32,7 +32,7 @@ var sentences = map[string]string{
 	ReasonAlreadyInjected:    "The pod has a sidecar already.",
 	ReasonOptedOut:           "The pod's label " + v1alpha1.LabelInject + " is \"false\"; remove it to have the pod's requests limited.",
 	ReasonHostNetwork:        "The pod uses the host's network, where a sidecar would take over ports of the node; unset hostNetwork to have its requests limited.",
-	ReasonNoHTTPPorts:        "No container declares a TCP port named http or web, or one of these followed by \"-\" (the sidecar does not speak HTTP/2 and gRPC yet); name the port so, or list it in the annotation " + v1alpha1.AnnotationPorts + ".",
+	ReasonNoHTTPPorts:        "No container declares a TCP port named http, http2, h2c, grpc or web, or one of these followed by \"-\"; name the port so, or list it in the annotation " + v1alpha1.AnnotationPorts + ".",
 	ReasonUnknownPort:        "The annotation " + v1alpha1.AnnotationPorts + " lists " + subject + ", which is no named TCP port of any container; declare the port with a name, or correct the annotation.",
 	ReasonPortNameTaken:      "The app's port would be renamed to " + subject + ", which another port of the pod is called already; rename that port.",
 	ReasonNameTaken:          "The pod has a " + subject + " already, a name that the sidecar needs; rename it.",

@@ -1,0 +1,58 @@
+// Copyright The Penstock Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package proxy
+
+import (
+	"net"
+	"net/http"
+)
+
+// upstreamStreamBuffer is how much of an answer the app may send ahead of its client
+// on one stream of HTTP/2. There is no such bound for a whole connection: on it all
+// clients of the app meet, and slow ones would hold up the others.
+const upstreamStreamBuffer = 128 << 10
+
+// protocolTransport makes the connections to the app, which is spoken to as its
+// clients speak: HTTP/2 goes out as HTTP/2, all else as HTTP/1.1.
+type protocolTransport struct {
+	http1, http2 *http.Transport
+}
+
+// newTransport returns a transport without a timeout for answers: how long an app may
+// take is between it and its client.
+func newTransport(bounds Bounds) *protocolTransport {
+	transport := func(protocols *http.Protocols) *http.Transport {
+		dialer := &net.Dialer{Timeout: bounds.DialTimeout}
+		return &http.Transport{
+			DialContext:           dialer.DialContext,
+			MaxIdleConnsPerHost:   bounds.MaxIdleUpstream,
+			IdleConnTimeout:       bounds.UpstreamIdleTimeout,
+			ExpectContinueTimeout: bounds.ExpectContinueTimeout,
+			// Compression is between the client and the app.
+			DisableCompression: true,
+			Protocols:          protocols,
+		}
+	}
+	var http1, http2 http.Protocols
+	http1.SetHTTP1(true)
+	http2.SetUnencryptedHTTP2(true)
+	http2.SetHTTP2(true)
+	t := &protocolTransport{http1: transport(&http1), http2: transport(&http2)}
+	t.http2.HTTP2 = &http.HTTP2Config{MaxReceiveBufferPerStream: upstreamStreamBuffer}
+	return t
+}
+
+// RoundTrip sends a request to the app.
+func (t *protocolTransport) RoundTrip(request *http.Request) (*http.Response, error) {
+	if request.ProtoMajor == 2 {
+		return t.http2.RoundTrip(request)
+	}
+	return t.http1.RoundTrip(request)
+}
+
+// CloseIdleConnections closes the connections that no request uses.
+func (t *protocolTransport) CloseIdleConnections() {
+	t.http1.CloseIdleConnections()
+	t.http2.CloseIdleConnections()
+}
