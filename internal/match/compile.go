@@ -16,6 +16,9 @@ import (
 type Matcher struct {
 	policies   []policyMatcher
 	identifier *identifier
+	options    Options
+	// issuers are the issuers of tokens, by all that is said of them.
+	issuers map[string]*provider
 }
 
 // policyMatcher is one policy that selects the pod.
@@ -24,6 +27,8 @@ type policyMatcher struct {
 	// ports narrows the policy to these ports of the app; none means all.
 	ports []int32
 	rules []ruleMatcher
+	// providers verify tokens.
+	providers providers
 	// looksAtPaths is true if any rule compares the path.
 	looksAtPaths bool
 	// refusesBadPaths is true if such a rule may refuse: it is no shadow.
@@ -38,12 +43,22 @@ type ruleMatcher struct {
 	whole string
 	// ambiguous is the identity of all whose key has two values at once.
 	ambiguous string
+	// providers are the policy's.
+	providers providers
 }
 
 // Compile readies the policies that select a pod with these labels. The matcher
 // refers to the rule set, which must not change afterwards.
 func Compile(rs *ruleset.RuleSet, podLabels map[string]string) (*Matcher, error) {
-	m := &Matcher{identifier: newIdentifier(rs.IdentityKey)}
+	return CompileWith(rs, podLabels, Options{})
+}
+
+// CompileWith is Compile with what rules may need from outside.
+func CompileWith(rs *ruleset.RuleSet, podLabels map[string]string, options Options) (*Matcher, error) {
+	m := &Matcher{
+		identifier: newIdentifier(rs.IdentityKey),
+		options:    options.orDefault(), issuers: make(map[string]*provider),
+	}
 	for i := range rs.Policies {
 		policy := &rs.Policies[i]
 		ports, selected := selectedPorts(policy.Selectors, podLabels)
@@ -98,13 +113,18 @@ func selectedPorts(selectors []ruleset.Selector, podLabels map[string]string) (p
 }
 
 func (m *Matcher) compilePolicy(namespace string, policy *ruleset.Policy) (policyMatcher, error) {
-	compiled := policyMatcher{policy: policy}
+	providers, err := m.compileProviders(policy)
+	if err != nil {
+		return policyMatcher{}, err
+	}
+	compiled := policyMatcher{policy: policy, providers: providers}
 	for i := range policy.Rules {
 		rule := &policy.Rules[i]
 		ready := ruleMatcher{
 			rule:      rule,
 			whole:     m.identifier.ofRule(identityOfRule, namespace, policy, rule),
 			ambiguous: m.identifier.ofRule(identityOfAmbiguous, namespace, policy, rule),
+			providers: providers,
 		}
 		for _, entry := range rule.Matches {
 			readied, err := compileAlternative(entry)

@@ -76,7 +76,7 @@ const (
 // appendPart appends the first source of a part that yields a value, as source
 // kind, source name and value. A source that is given twice with different
 // values ends the search: which of them the app takes cannot be known.
-func appendPart(content []byte, part *ruleset.KeyPart, view View, client func() []byte) ([]byte, partOutcome) {
+func appendPart(content []byte, part *ruleset.KeyPart, request *request, rule *ruleMatcher, client func() []byte) ([]byte, partOutcome) {
 	for i := range part.From {
 		source := &part.From[i]
 		switch source.Kind {
@@ -87,7 +87,17 @@ func appendPart(content []byte, part *ruleset.KeyPart, view View, client func() 
 				return appendField(content, string(address)), partFound
 			}
 		case ruleset.SourceHeader:
-			value, ambiguous := headerValue(view, source.Name)
+			value, ambiguous := headerValue(request.view, source.Name)
+			if ambiguous {
+				return content, partAmbiguous
+			}
+			if value != "" {
+				content = appendField(content, string(source.Kind))
+				content = appendField(content, source.Name)
+				return appendField(content, value), partFound
+			}
+		case ruleset.SourceJWTClaim:
+			value, ambiguous := rule.providers.claim(request, source)
 			if ambiguous {
 				return content, partAmbiguous
 			}
@@ -127,7 +137,7 @@ func (m *Matcher) identify(request *request, policy *ruleset.Policy, rule *ruleM
 	for i := range rule.rule.Key {
 		part := &rule.rule.Key[i]
 		var outcome partOutcome
-		content, outcome = appendPart(content, part, request.view, client)
+		content, outcome = appendPart(content, part, request, rule, client)
 		switch {
 		case outcome == partAmbiguous:
 			ambiguous = true
@@ -149,7 +159,7 @@ func (m *Matcher) identify(request *request, policy *ruleset.Policy, rule *ruleM
 func checkKey(key []ruleset.KeyPart) error {
 	for _, part := range key {
 		for _, source := range part.From {
-			known := source.Kind == ruleset.SourceClientIP || source.Kind == ruleset.SourceHeader
+			known := source.Kind == ruleset.SourceClientIP || source.Kind == ruleset.SourceHeader || source.Kind == ruleset.SourceJWTClaim
 			if !known {
 				return fmt.Errorf("key part %q: source kind %q is not known to this version", part.Name, source.Kind)
 			}

@@ -13,6 +13,7 @@ type request struct {
 	address      []byte
 	addressBits  int
 	addressKnown bool
+	bearings     []bearing
 }
 
 // pathsRead are the readings of a request's path as a policy sees it.
