@@ -44,7 +44,7 @@ func newCandidate(policy *v1alpha1.RateLimitPolicy, targets map[Target]ruleset.S
 	c.defaults = defaults
 	c.disabled = len(form.Rules) == 0
 	selectors, missing := selectorsOf(policy, targets)
-	c.problems = missing
+	c.problems = slices.Concat(missing, found.warnings)
 	if len(missing) > 0 && last != nil {
 		if last.Generation != policy.Generation {
 			// An edit that names a target that does not exist takes nothing out of force.

@@ -65,6 +65,8 @@ func compileSource(source *v1alpha1.KeySource, at *field.Path, found *findings) 
 			found.invalid(at.Child("header", "name"), "%q is not the name of a header: write one such as X-API-Key", name)
 		}
 		return ruleset.KeySource{Kind: ruleset.SourceHeader, Name: strings.ToLower(name)}, true
+	case source.JWTClaim != nil:
+		return compileClaim(source.JWTClaim, at.Child("jwtClaim"), found), true
 	}
 	return ruleset.KeySource{}, false
 }

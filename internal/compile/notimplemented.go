@@ -25,7 +25,6 @@ var notImplemented = map[string]map[string]string{
 		"spec.clientIP.headerName":           "addresses from a header are not implemented yet: remove it",
 		"spec.clientIP.trustedHops":          "addresses from a header are not implemented yet: remove it",
 		"spec.clientIP.trustedCIDRs":         "addresses from a header are not implemented yet: remove it",
-		"spec.jwt":                           "tokens are not implemented yet: remove it, and use a header as the key",
 		"spec.exempt":                        "exemptions are not implemented yet: remove it, and narrow matches instead",
 		"spec.evaluation=FirstMatch":         "FirstMatch is not implemented yet: write All, and make the matches of rules disjoint",
 		"spec.response.cors=Echo":            "Echo is not implemented yet: write None",
@@ -37,7 +36,6 @@ var notImplemented = map[string]map[string]string{
 		"spec.rules[].matches[].queryParams":                 "matching query parameters is not implemented yet: remove it",
 		"spec.rules[].when":                                  "expressions are not implemented yet: remove it, and use matches",
 
-		"spec.rules[].key[].from[].jwtClaim":   "tokens are not implemented yet: use header or clientIP",
 		"spec.rules[].key[].from[].cookie":     "cookies as key are not implemented yet: use header or clientIP",
 		"spec.rules[].key[].from[].queryParam": "query parameters as key are not implemented yet: use header or clientIP",
 		"spec.rules[].key[].from[].pathParam":  "path parameters as key are not implemented yet: write one rule per path",
