@@ -74,6 +74,10 @@ func split(text string) (head, payload, signature string, err error) {
 	if len(text) > MaxBytes {
 		return "", "", "", fmt.Errorf("%w: it has %d bytes, at most %d are read", ErrMalformed, len(text), MaxBytes)
 	}
+	if strings.ContainsAny(text, "\r\n") {
+		// Decoding base64 skips them.
+		return "", "", "", fmt.Errorf("%w: it has a line break", ErrMalformed)
+	}
 	head, rest, found := strings.Cut(text, ".")
 	payload, signature, foundToo := strings.Cut(rest, ".")
 	if !found || !foundToo || strings.Contains(signature, ".") {
