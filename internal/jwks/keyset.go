@@ -70,7 +70,7 @@ func (s *keySet) take(text []byte, at time.Time) error {
 // note counts a failure, and drops a set that is too old. A set without a key fails
 // too: better to go on with the keys of before than to believe nobody by mistake.
 func (c *Cache) note(set *keySet, err error) {
-	c.options.Report(set.url, err)
+	defer c.options.Report(set.url, err)
 	if err == nil {
 		set.failures = 0
 		return
