@@ -122,7 +122,7 @@ func object(encoded string) (map[string]any, error) {
 		return nil, errors.New("it is not UTF-8")
 	}
 	decoder := json.NewDecoder(bytes.NewReader(text))
-	decoder.UseNumber()
+	decoder.SetNumberType(json.UnmarshalJSONNumber)
 	var read map[string]any
 	if err := decoder.Decode(&read); err != nil {
 		return nil, err
