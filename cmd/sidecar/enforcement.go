@@ -53,11 +53,12 @@ func (e *enforcement) enforce(update store.Update, labels map[string]string) err
 	if err != nil {
 		return err
 	}
-	e.keys.Follow(matcher.KeyURLs())
 	e.setRules(&proxy.Rules{
 		Matcher: matcher, Namespace: update.RuleSet.Namespace,
 		Revision: update.Revision, LivePods: livePods(update.LivePods),
 	})
+	// Only now: the rules before may have had issuers that these have not.
+	e.keys.Follow(matcher.KeyURLs())
 	e.labels, e.inForce = labels, update
 	return nil
 }
