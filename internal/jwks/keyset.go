@@ -39,6 +39,11 @@ func (s *keySet) renew() {
 // keepFresh fetches a set at once and then again and again, until the context ends.
 func (c *Cache) keepFresh(ctx context.Context, set *keySet) {
 	for ctx.Err() == nil {
+		// What asked so far is answered by this fetch.
+		select {
+		case <-set.asked:
+		default:
+		}
 		started := time.Now()
 		text, err := fetch(ctx, c.options.Client, set.url)
 		if err == nil {
@@ -82,13 +87,8 @@ func (c *Cache) note(set *keySet, err error) {
 	}
 }
 
-// pause waits until the next fetch is due, or is asked for and allowed. What asked
-// before the last fetch ended was answered by it.
+// pause waits until the next fetch is due, or is asked for and allowed.
 func (c *Cache) pause(ctx context.Context, set *keySet, started time.Time) {
-	select {
-	case <-set.asked:
-	default:
-	}
 	due := time.NewTimer(time.Until(started.Add(c.wait(set.failures))))
 	defer due.Stop()
 	select {
