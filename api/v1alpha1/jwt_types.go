@@ -44,13 +44,13 @@ type JWTProvider struct {
 	// +kubebuilder:validation:items:MaxLength=256
 	Audiences []string `json:"audiences,omitempty"`
 
-	// jwks is where the issuer's public keys are found.
+	// jwks is where the issuer's public keys are found: exactly one of url and inline.
 	// Example: {url: https://id.example.com/jwks}.
 	// +required
 	JWKS JWKS `json:"jwks,omitzero"`
 
 	// from are the places where a request carries the token; the first that has
-	// one is read. At most 4. Absent: the header Authorization with the scheme
+	// one is read. One that is there with different values is ambiguous. At most 4. Absent: the header Authorization with the scheme
 	// Bearer.
 	// Example: [{header: {name: X-Id-Token}}].
 	// +optional
@@ -60,15 +60,28 @@ type JWTProvider struct {
 	From []JWTLocation `json:"from,omitempty"`
 }
 
-// JWKS is where an issuer's keys are found.
+// JWKS is where an issuer's keys are found: exactly one of url and inline. Keys are
+// RSA of 2048 to 8192 bits, P-256, P-384, P-521 or Ed25519; at most 64 in a set.
+// +kubebuilder:validation:MinProperties=1
+// +kubebuilder:validation:MaxProperties=1
 type JWKS struct {
-	// url is the address of the JSON Web Key Set (RFC 7517), fetched over TLS.
+	// url is the address of the JSON Web Key Set (RFC 7517). Each sidecar fetches it
+	// over TLS, trusting the certificates of public authorities; redirects are not
+	// followed. Until the first fetch has succeeded no token is verified.
 	// Example: https://id.example.com/jwks.
-	// +required
+	// +optional
 	// +kubebuilder:validation:MinLength=9
 	// +kubebuilder:validation:MaxLength=512
 	// +kubebuilder:validation:Pattern=`^https://[^\s/?#]+([/?][^\s#]*)?$`
-	URL string `json:"url"`
+	URL string `json:"url,omitempty"`
+
+	// inline is the JSON Web Key Set itself, public keys only. At most 32768
+	// characters in all providers of the policy together.
+	// Example: '{"keys": [{"kty": "OKP", "crv": "Ed25519", "kid": "1", "x": "…"}]}'.
+	// +optional
+	// +kubebuilder:validation:MinLength=2
+	// +kubebuilder:validation:MaxLength=32768
+	Inline string `json:"inline,omitempty"`
 }
 
 // JWTLocation is where a request carries a token: exactly one field.

@@ -129,7 +129,9 @@ type NamedKey struct {
 //
 // +kubebuilder:validation:XValidation:rule="!has(self.provider) || !has(self.verification) || self.verification != 'None'",reason=FieldValueForbidden,fieldPath=.provider,message="an unverified token has no provider: remove provider, or verification: None"
 type JWTClaimKey struct {
-	// name is the name of the claim, of at most 256 characters.
+	// name is the name of the claim, of at most 256 characters. One with dots that is
+	// no claim itself leads into claims that are objects. A value is a text, a number
+	// or a boolean; lists and objects count as missing.
 	// Example: sub.
 	// +required
 	// +kubebuilder:validation:MinLength=1
@@ -147,8 +149,8 @@ type JWTClaimKey struct {
 
 	// verification says whether the token must be verified. Required: a claim of a
 	// token that no provider verifies is missing. None: any token is believed, for
-	// where something before the pod verifies; status warns of it. Absent means
-	// Required.
+	// where something before the pod verifies; status warns of it. It is looked for
+	// where the providers of spec.jwt look, or in Authorization. Absent means Required.
 	// Example: None.
 	// +optional
 	Verification JWTVerification `json:"verification,omitempty"`

@@ -24,6 +24,10 @@ const (
 	DefaultStoreName = "default"
 )
 
+// ReasonUnverifiedToken is that of a problem that is a warning: the policy is accepted,
+// and believes tokens that nothing here verifies.
+const ReasonUnverifiedToken = "UnverifiedToken"
+
 // Condition types of all kinds.
 const (
 	ConditionAccepted   = "Accepted"

@@ -20,6 +20,7 @@ func newCheckCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
+			loaded.warn(cmd.ErrOrStderr())
 			rules := 0
 			for _, policy := range loaded.ruleSet.Policies {
 				rules += len(policy.Rules)

@@ -6,6 +6,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"io"
 
 	"k8s.io/apimachinery/pkg/util/validation"
 
@@ -23,6 +24,8 @@ const (
 type loaded struct {
 	documents []*document
 	ruleSet   *ruleset.RuleSet
+	// warnings are what people should know of policies that are valid.
+	warnings []error
 }
 
 // loadPolicies reads and compiles policy files. All policies are of one namespace:
@@ -92,7 +95,12 @@ func (l *loaded) compile(namespace string) error {
 	var problems []error
 	for _, d := range l.documents {
 		for _, problem := range out.Policies[d.policy.Name].Problems {
-			problems = append(problems, d.problem(problem.Field, messageOf(problem)))
+			told := d.problem(problem.Field, messageOf(problem))
+			if compile.IsWarning(problem) {
+				l.warnings = append(l.warnings, told)
+				continue
+			}
+			problems = append(problems, told)
 		}
 	}
 	l.ruleSet = out.RuleSet
@@ -100,6 +108,14 @@ func (l *loaded) compile(namespace string) error {
 		l.ruleSet.Policies[i].Selectors = []ruleset.Selector{{}}
 	}
 	return errors.Join(problems...)
+}
+
+// warn prints the warnings, one a line.
+func (l *loaded) warn(to io.Writer) {
+	for _, warning := range l.warnings {
+		// An output that is closed is no reason to end.
+		_, _ = fmt.Fprintln(to, "warning:", warning)
+	}
 }
 
 func messageOf(problem v1alpha1.Problem) string {

@@ -17,6 +17,7 @@ import (
 	"github.com/redis/go-redis/v9"
 	"github.com/spf13/cobra"
 
+	"github.com/penstock-dev/penstock/internal/jwks"
 	"github.com/penstock-dev/penstock/internal/match"
 	"github.com/penstock-dev/penstock/internal/proxy"
 	"github.com/penstock-dev/penstock/internal/redisconn"
@@ -32,6 +33,7 @@ type runFlags struct {
 	listen    string
 	admin     []string
 	namespace string
+	keyRoots  string
 }
 
 func newRunCommand() *cobra.Command {
@@ -77,6 +79,7 @@ func newRunCommand() *cobra.Command {
 	set.StringVar(&flags.listen, "listen", "127.0.0.1:8080", "`address` on which requests are taken")
 	set.StringArrayVar(&flags.admin, "admin", nil, "`address` of /metrics, /healthz and /readyz; absent is none")
 	set.StringVar(&flags.namespace, "namespace", "", "namespace that the counters belong to; absent is the policies' own, else default")
+	set.StringVar(&flags.keyRoots, "jwks-ca", "", "`file` with certificates (PEM) to trust where the keys of issuers are fetched (jwks.url); absent is the system's")
 	for _, required := range []string{"policy", "upstream"} {
 		if err := command.MarkFlagRequired(required); err != nil {
 			panic("mark a flag that exists as required: " + err.Error())
@@ -102,6 +105,11 @@ func run(ctx context.Context, flags *runFlags, stdout, stderr io.Writer) error {
 	if err != nil {
 		return err
 	}
+	policies.warn(stderr)
+	keys, err := keysOf(flags.keyRoots, logger)
+	if err != nil {
+		return err
+	}
 	counts, err := openStore(ctx, flags.store, flags.timeout)
 	if err != nil {
 		return err
@@ -115,6 +123,9 @@ func run(ctx context.Context, flags *runFlags, stdout, stderr io.Writer) error {
 	if err := metrics.WatchCorrectionsLost(counts.lost); err != nil {
 		return fmt.Errorf("register metrics: %w", err)
 	}
+	if err := metrics.WatchKeyFetchesFailed(keys.Failed); err != nil {
+		return fmt.Errorf("register metrics: %w", err)
+	}
 	server, err := proxy.New(
 		[]proxy.Port{{Listen: []string{flags.listen}, AppPort: port, Upstream: flags.upstream}},
 		counts.decider(metrics),
@@ -123,7 +134,7 @@ func run(ctx context.Context, flags *runFlags, stdout, stderr io.Writer) error {
 	if err != nil {
 		return err
 	}
-	if err := enforce(server, policies.ruleSet, flags.store); err != nil {
+	if err := enforce(server, policies.ruleSet, flags.store, keys); err != nil {
 		return err
 	}
 	if err := server.Listen(ctx); err != nil {
@@ -137,22 +148,24 @@ func run(ctx context.Context, flags *runFlags, stdout, stderr io.Writer) error {
 	defer watching.Wait()
 	watched, stop := context.WithCancel(ctx)
 	defer stop()
+	watching.Go(func() { keys.Run(watched) })
 	watching.Go(func() { counts.watch(watched, metrics, logger) })
 	return server.Run(ctx)
 }
 
 // enforce puts the rules in force. No pod has labels here, and the policies'
 // selectors select it nevertheless.
-func enforce(server *proxy.Server, rules *ruleset.RuleSet, store string) error {
+func enforce(server *proxy.Server, rules *ruleset.RuleSet, store string, keys *jwks.Cache) error {
 	rules.IdentityKey = identityKey(store, rules.Namespace)
 	_, revision, err := ruleset.Encode(rules)
 	if err != nil {
 		return err
 	}
-	matcher, err := match.Compile(rules, nil)
+	matcher, err := match.CompileWith(rules, nil, match.Options{Keys: keys})
 	if err != nil {
 		return fmt.Errorf("prepare rules: %w", err)
 	}
+	keys.Follow(matcher.KeyURLs())
 	server.SetRules(&proxy.Rules{Matcher: matcher, Namespace: rules.Namespace, Revision: revision})
 	return nil
 }

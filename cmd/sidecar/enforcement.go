@@ -8,6 +8,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/penstock-dev/penstock/internal/jwks"
 	"github.com/penstock-dev/penstock/internal/match"
 	"github.com/penstock-dev/penstock/internal/proxy"
 	"github.com/penstock-dev/penstock/internal/store"
@@ -17,6 +18,8 @@ import (
 // change.
 type enforcement struct {
 	setRules func(*proxy.Rules)
+	// keys are those of issuers of tokens.
+	keys *jwks.Cache
 
 	mu      sync.Mutex
 	labels  map[string]string
@@ -46,7 +49,7 @@ func (e *enforcement) relabel(labels map[string]string) error {
 }
 
 func (e *enforcement) enforce(update store.Update, labels map[string]string) error {
-	matcher, err := match.Compile(update.RuleSet, labels)
+	matcher, err := match.CompileWith(update.RuleSet, labels, match.Options{Keys: e.keys})
 	if err != nil {
 		return err
 	}
@@ -54,6 +57,8 @@ func (e *enforcement) enforce(update store.Update, labels map[string]string) err
 		Matcher: matcher, Namespace: update.RuleSet.Namespace,
 		Revision: update.Revision, LivePods: livePods(update.LivePods),
 	})
+	// Only now: the rules before may have had issuers that these have not.
+	e.keys.Follow(matcher.KeyURLs())
 	e.labels, e.inForce = labels, update
 	return nil
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/penstock-dev/penstock/internal/jwks"
 	"github.com/penstock-dev/penstock/internal/proxy"
 	"github.com/penstock-dev/penstock/internal/ruleset"
 	"github.com/penstock-dev/penstock/internal/store"
@@ -16,7 +17,7 @@ import (
 func TestEnforcementSwapsBeforeItReturns(t *testing.T) {
 	t.Parallel()
 	var set []*proxy.Rules
-	e := &enforcement{setRules: func(rules *proxy.Rules) { set = append(set, rules) }}
+	e := &enforcement{keys: jwks.New(jwks.Options{}), setRules: func(rules *proxy.Rules) { set = append(set, rules) }}
 	update := store.Update{Sequence: 1, Revision: "r1", RuleSet: limited(3), LivePods: map[string]int64{store.PolicyKey(policyKind, "web"): 4}}
 	if err := e.apply(update); err != nil {
 		t.Fatal(err)
@@ -33,7 +34,7 @@ func TestEnforcementSwapsBeforeItReturns(t *testing.T) {
 func TestEnforcementKeepsTheRulesWhenNewOnesDoNotCompile(t *testing.T) {
 	t.Parallel()
 	var set []string
-	e := &enforcement{setRules: func(rules *proxy.Rules) { set = append(set, rules.Revision) }}
+	e := &enforcement{keys: jwks.New(jwks.Options{}), setRules: func(rules *proxy.Rules) { set = append(set, rules.Revision) }}
 	if err := e.apply(store.Update{Revision: "r1", RuleSet: limited(3)}); err != nil {
 		t.Fatal(err)
 	}

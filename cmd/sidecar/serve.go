@@ -13,6 +13,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/penstock-dev/penstock/internal/jwks"
 	"github.com/penstock-dev/penstock/internal/limiter"
 	"github.com/penstock-dev/penstock/internal/proxy"
 	"github.com/penstock-dev/penstock/internal/redisconn"
@@ -36,7 +37,7 @@ type sidecar struct {
 
 // serve runs the sidecar until the context ends.
 func serve(ctx context.Context, flags options, pod identity, log *slog.Logger) error {
-	s := &sidecar{flags: flags, pod: pod, log: log, metrics: proxy.NewMetrics(), rules: &enforcement{}}
+	s := &sidecar{flags: flags, pod: pod, log: log, metrics: proxy.NewMetrics(), rules: &enforcement{keys: jwks.New(jwks.Options{Report: tellKeys(log)})}}
 	labels := watchedFile{path: flags.labels}
 	if err := s.readFirstLabels(&labels); err != nil {
 		return err
@@ -45,6 +46,9 @@ func serve(ctx context.Context, flags options, pod identity, log *slog.Logger) e
 		return err
 	}
 	if err := s.metrics.WatchCorrectionsLost(s.correctionsLost); err != nil {
+		return err
+	}
+	if err := s.metrics.WatchKeyFetchesFailed(s.rules.keys.Failed); err != nil {
 		return err
 	}
 	if err := s.server.Listen(ctx); err != nil {
@@ -115,6 +119,7 @@ func (s *sidecar) newServer(decider limiter.Decider) error {
 func (s *sidecar) run(ctx context.Context, labels *watchedFile) error {
 	following, stop := context.WithCancel(context.WithoutCancel(ctx))
 	var group sync.WaitGroup
+	group.Go(func() { s.rules.keys.Run(following) })
 	if s.flags.labels != "" {
 		group.Go(func() { repeat(following, fileInterval, func() { s.followLabels(labels) }) })
 	}

@@ -45,7 +45,7 @@ func newCandidate(policy *v1alpha1.RateLimitPolicy, targets map[Target]Resolved,
 	c.disabled = len(form.Rules) == 0
 	byTarget := targetScoped(policy)
 	selectors, missing := selectorsOf(policy, targets, len(byTarget) > 0)
-	c.problems = missing
+	c.problems = slices.Concat(missing, found.warnings)
 	if len(missing) > 0 && last != nil {
 		if last.Generation != policy.Generation {
 			// An edit that names a target that does not exist takes nothing out of force.

@@ -14,6 +14,8 @@ import (
 // findings collects what is wrong with one object.
 type findings struct {
 	problems []v1alpha1.Problem
+	// warnings leave the object valid.
+	warnings []v1alpha1.Problem
 }
 
 func (f *findings) add(problems ...v1alpha1.Problem) {
@@ -27,6 +29,16 @@ func (f *findings) invalid(path *field.Path, format string, args ...any) {
 		Reason:  v1alpha1.ReasonInvalid,
 		Message: fmt.Sprintf(format, args...),
 	})
+}
+
+// warn adds what people should know of a field that is valid.
+func (f *findings) warn(reason string, path *field.Path, message string) {
+	f.warnings = append(f.warnings, v1alpha1.Problem{Field: path.String(), Reason: reason, Message: message})
+}
+
+// IsWarning reports whether a problem leaves its object valid.
+func IsWarning(problem v1alpha1.Problem) bool {
+	return problem.Reason == v1alpha1.ReasonUnverifiedToken
 }
 
 // reasonOf is the reason of the condition Accepted: what must be mended first.

@@ -85,6 +85,8 @@ func compileSource(source *v1alpha1.KeySource, rule *v1alpha1.Rule, at *field.Pa
 	case source.Expression != "":
 		checkExpression(expression.Key, source.Expression, at.Child("expression"), found)
 		return ruleset.KeySource{Kind: ruleset.SourceExpression, Name: source.Expression}, true
+	case source.JWTClaim != nil:
+		return compileClaim(source.JWTClaim, at.Child("jwtClaim"), found), true
 	}
 	return ruleset.KeySource{}, false
 }

@@ -46,7 +46,8 @@ type PolicyResult struct {
 	// Reason is that of the condition Accepted: v1alpha1.ReasonAccepted,
 	// ReasonInvalid, ReasonNotImplemented or ReasonTargetNotFound.
 	Reason string
-	// Problems are what is wrong with the newest generation, at most 32.
+	// Problems are what is wrong with the newest generation, at most 32. Some are
+	// warnings, see IsWarning.
 	Problems []v1alpha1.Problem
 	// ActiveGeneration is the generation whose form is in force; 0 if none is.
 	// A disabled policy that is valid is in force, without rules.

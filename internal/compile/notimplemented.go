@@ -18,11 +18,7 @@ const (
 //
 // A field that is neither here nor enforced fails TestEveryFieldIsEnforcedOrRefused.
 var notImplemented = map[string]map[string]string{
-	KindRateLimitPolicy: {
-		"spec.jwt": "tokens are not implemented yet: remove it, and use a header as the key",
-
-		"spec.rules[].key[].from[].jwtClaim": "tokens are not implemented yet: use header or clientIP",
-	},
+	KindRateLimitPolicy: {},
 	kindClusterPolicy: {
 		"spec": "policies of the cluster are not implemented yet: write a RateLimitPolicy in each namespace",
 	},

@@ -34,6 +34,7 @@ func compilePolicy(policy *v1alpha1.RateLimitPolicy, found *findings) (*ruleset.
 		Generation:   policy.Generation,
 		ClientIP:     compileClientIP(s.ClientIP, found),
 		PathMatching: ruleset.PathMatching(s.PathMatching),
+		JWT:          compileJWT(s.JWT, found),
 		Response:     compileResponse(s.Response, found),
 		FirstMatch:   s.Evaluation == v1alpha1.EvaluationFirstMatch,
 		Rules:        []ruleset.Rule{},
@@ -48,6 +49,7 @@ func compilePolicy(policy *v1alpha1.RateLimitPolicy, found *findings) (*ruleset.
 	oneOf(found, spec.Child("mode"), string(s.Mode), "", "Enforce", "Disabled", "Shadow")
 	checkTargets(s, found)
 	checkTargetScope(s, found)
+	checkProviders(s, found)
 	form.Rules = append(form.Rules, compileRules(s.Rules, s.Mode, form.PathMatching, defaults, found)...)
 	return form, defaults
 }

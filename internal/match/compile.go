@@ -16,12 +16,17 @@ type Matcher struct {
 	policies   []policyMatcher
 	index      *index
 	identifier *identifier
+	options    Options
+	// issuers are the issuers of tokens, by all that is said of them.
+	issuers map[string]*provider
 }
 
 // policyMatcher is one policy that selects the pod.
 type policyMatcher struct {
 	podPolicy
 	rules []ruleMatcher
+	// providers verify tokens.
+	providers providers
 	// client says how the client's address is read.
 	client *clientSource
 	// exempt lifts the rules for some requests; nil for none.
@@ -45,12 +50,22 @@ type ruleMatcher struct {
 	client *clientSource
 	// keyedByPath is true if the path is part of the key.
 	keyedByPath bool
+	// providers are the policy's.
+	providers providers
 }
 
 // Compile readies the policies that select a pod with these labels. The matcher
 // refers to the rule set, which must not change afterwards.
 func Compile(rs *ruleset.RuleSet, podLabels map[string]string) (*Matcher, error) {
-	m := &Matcher{identifier: newIdentifier(rs.IdentityKey)}
+	return CompileWith(rs, podLabels, Options{})
+}
+
+// CompileWith is Compile with what rules may need from outside.
+func CompileWith(rs *ruleset.RuleSet, podLabels map[string]string, options Options) (*Matcher, error) {
+	m := &Matcher{
+		identifier: newIdentifier(rs.IdentityKey),
+		options:    options.orDefault(), issuers: make(map[string]*provider),
+	}
 	for i := range rs.Policies {
 		for _, policy := range forPod(&rs.Policies[i], podLabels) {
 			if len(rs.IdentityKey) == 0 {
@@ -107,17 +122,21 @@ func (m *Matcher) compilePolicy(namespace string, of podPolicy) (policyMatcher, 
 	if err != nil {
 		return policyMatcher{}, err
 	}
+	providers, err := m.compileProviders(policy)
+	if err != nil {
+		return policyMatcher{}, err
+	}
 	exempt, err := compileExempt(policy.Exempt, policy.PathMatching)
 	if err != nil {
 		return policyMatcher{}, err
 	}
 	if exempt != nil {
-		exempt.asker = asker{policy: policy, client: client}
+		exempt.asker = asker{policy: policy, client: client, providers: providers}
 	}
-	compiled := policyMatcher{podPolicy: of, client: client, exempt: exempt, looksAtPaths: exempt.looksAtPaths()}
+	compiled := policyMatcher{podPolicy: of, client: client, providers: providers, exempt: exempt, looksAtPaths: exempt.looksAtPaths()}
 	for i := range policy.Rules {
 		rule := &policy.Rules[i]
-		ready, looksAtPaths, err := m.compileRule(namespace, policy, rule, client)
+		ready, looksAtPaths, err := m.compileRule(namespace, &compiled, rule)
 		if err != nil {
 			return compiled, fmt.Errorf("rule %q: %w", rule.Name, err)
 		}
@@ -128,14 +147,15 @@ func (m *Matcher) compilePolicy(namespace string, of podPolicy) (policyMatcher, 
 	return compiled, nil
 }
 
-func (m *Matcher) compileRule(namespace string, policy *ruleset.Policy, rule *ruleset.Rule, client *clientSource) (ready ruleMatcher, looksAtPaths bool, err error) {
+func (m *Matcher) compileRule(namespace string, of *policyMatcher, rule *ruleset.Rule) (ready ruleMatcher, looksAtPaths bool, err error) {
+	policy := of.policy
 	ready = ruleMatcher{
 		rule:      rule,
 		whole:     m.identifier.ofRule(identityOfRule, namespace, policy, rule),
 		ambiguous: m.identifier.ofRule(identityOfAmbiguous, namespace, policy, rule),
-		client:    client, keyedByPath: isKeyedByPath(rule.Key),
+		client:    of.client, providers: of.providers, keyedByPath: isKeyedByPath(rule.Key),
 	}
-	if ready.expressions, err = compileExpressions(asker{policy: policy, rule: rule, client: client}); err != nil {
+	if ready.expressions, err = compileExpressions(asker{policy: policy, rule: rule, client: of.client, providers: of.providers}); err != nil {
 		return ready, false, err
 	}
 	looksAtPaths = ready.keyedByPath || ready.expressions.looksAtPaths

@@ -22,8 +22,9 @@ type ExpressionError struct {
 type asker struct {
 	policy *ruleset.Policy
 	// rule is nil for exemptions.
-	rule   *ruleset.Rule
-	client *clientSource
+	rule      *ruleset.Rule
+	client    *clientSource
+	providers providers
 }
 
 // holds evaluates a condition. If it fails, that is remembered, and ok is false.

@@ -29,6 +29,8 @@ func (r *request) valueOf(source *ruleset.KeySource, rule *ruleMatcher, how *met
 		return how.path, false
 	case ruleset.SourceMethod:
 		return r.view.Method(), false
+	case ruleset.SourceJWTClaim:
+		return rule.providers.claim(r, source)
 	case ruleset.SourceExpression:
 		return rule.expressions.keyOf(r, source.Name, how), false
 	case ruleset.SourceHost:
@@ -99,7 +101,7 @@ func checkKey(key []ruleset.KeyPart) error {
 func checkSource(source *ruleset.KeySource) error {
 	switch source.Kind {
 	case ruleset.SourceClientIP, ruleset.SourcePath, ruleset.SourceMethod, ruleset.SourceHost:
-	case ruleset.SourceHeader, ruleset.SourceCookie, ruleset.SourceQueryParam, ruleset.SourcePathParam, ruleset.SourceExpression:
+	case ruleset.SourceHeader, ruleset.SourceCookie, ruleset.SourceQueryParam, ruleset.SourcePathParam, ruleset.SourceExpression, ruleset.SourceJWTClaim:
 		if source.Name == "" {
 			return fmt.Errorf("source of kind %s has no name", source.Kind)
 		}

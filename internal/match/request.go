@@ -29,6 +29,8 @@ type request struct {
 	failed []ExpressionError
 	// badPath says why the path is refused though it has readings; nil if it is not.
 	badPath error
+	// bearings are the tokens that were looked at.
+	bearings []bearing
 	// params is room for the parameters of a template.
 	params [fewParams]PathParam
 }

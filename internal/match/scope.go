@@ -44,7 +44,8 @@ func (s *scope) Text(of expression.Variable) string {
 	return ""
 }
 
-// Find looks up a header, or a parameter of the query or of the path.
+// Find looks up a header, a parameter of the query or of the path, or the claims that a
+// provider verified.
 func (s *scope) Find(in expression.Variable, name string) (value any, present bool, read int) {
 	switch in {
 	case expression.Headers:
@@ -52,6 +53,9 @@ func (s *scope) Find(in expression.Variable, name string) (value any, present bo
 		return value, present, headerRead
 	case expression.Query:
 		return s.parameter(name)
+	case expression.JWT:
+		claims := s.asker.providers.claims(s.request, name)
+		return claims, claims != nil, 0
 	case expression.PathParams:
 		for i := range s.how.params {
 			if s.how.params[i].Name == name {

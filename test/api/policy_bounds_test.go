@@ -44,6 +44,9 @@ var clientIPBounds = []bound{
 	number("spec.clientIP.ipv6PrefixLength", 1, 128),
 }
 
+// keySet is a set with one public key, that of RFC 8037, appendix A.2.
+const keySet = `{"keys":[{"kty":"OKP","crv":"Ed25519","x":"11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo"}]}`
+
 var jwtBounds = slices.Concat([]bound{
 	named("spec.jwt.providers", 4, "issuer: i, jwks: {url: 'https://a'}"),
 	label("spec.jwt.providers[0].name"),
@@ -53,13 +56,14 @@ var jwtBounds = slices.Concat([]bound{
 	text("spec.jwt.providers[0].jwks.url", 9, 512, after("https://", "")).pattern(
 		[]string{"https://id.example.com:8443/jwks?v=1"},
 		[]string{"http://id.example.com/jwks", "https:///jwks", "https://a /jwks", "https://a/jwks#b"}),
+	text("spec.jwt.providers[0].jwks.inline", 2, 32768, letters).operatorIsStricter(keySet),
+	oneField("spec.jwt.providers[0].jwks", "{url: 'https://a', inline: '"+keySet+"'}"),
 	list("spec.jwt.providers[0].from", 4, element("{header: {name: X-#}}")),
 	oneField("spec.jwt.providers[0].from[0]", ""),
 	headerName("spec.jwt.providers[0].from[0].header.name"),
 },
 	required("spec.jwt", "providers"),
 	required("spec.jwt.providers[0]", "name", "issuer", "jwks"),
-	required("spec.jwt.providers[0].jwks", "url"),
 	required("spec.jwt.providers[0].from[0].header", "name"),
 )
 

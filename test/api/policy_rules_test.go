@@ -240,8 +240,8 @@ var ruleRules = []rule{
 	{
 		field:    "spec.rules[0].key[0].from[0].jwtClaim.provider",
 		message:  "an unverified token has no provider: remove provider, or verification: None",
-		accepted: keyFrom("jwtClaim: {name: sub, provider: idp, verification: Required}"),
-		refused:  keyFrom("jwtClaim: {name: sub, provider: idp, verification: None}"),
+		accepted: claimFrom("name: sub, provider: idp, verification: Required", "idp"),
+		refused:  claimFrom("name: sub, provider: idp, verification: None", "idp"),
 	},
 }
 

@@ -1,0 +1,35 @@
+// Copyright The Penstock Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"crypto/x509"
+	"fmt"
+	"log/slog"
+	"os"
+
+	"github.com/penstock-dev/penstock/internal/jwks"
+)
+
+// keysOf makes what fetches the keys of issuers of tokens. It trusts the
+// certificates of a file, or of the system if that is empty.
+func keysOf(roots string, log *slog.Logger) (*jwks.Cache, error) {
+	options := jwks.Options{Report: func(_ string, err error) {
+		if err != nil {
+			log.Warn("Keys of an issuer cannot be fetched", "error", err)
+		}
+	}}
+	if roots != "" {
+		text, err := os.ReadFile(roots)
+		if err != nil {
+			return nil, fmt.Errorf("--jwks-ca: %w", err)
+		}
+		pool := x509.NewCertPool()
+		if !pool.AppendCertsFromPEM(text) {
+			return nil, fmt.Errorf("--jwks-ca %s: it holds no certificate in PEM", roots)
+		}
+		options.Client = jwks.NewClient(pool)
+	}
+	return jwks.New(options), nil
+}
