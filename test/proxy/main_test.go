@@ -1,0 +1,13 @@
+// Copyright The Penstock Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package proxy
+
+import (
+	"os"
+	"testing"
+
+	"github.com/penstock-dev/penstock/test/proxyrun"
+)
+
+func TestMain(m *testing.M) { os.Exit(proxyrun.Main(m)) }
