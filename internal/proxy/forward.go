@@ -59,7 +59,7 @@ func newForwarder(upstream *url.URL, transport http.RoundTripper, preserveForwar
 			if out.Body != nil {
 				// Only here: net/http must find its own body in the inbound
 				// request, or it would read one that was not to be sent.
-				out.Body = inboundBody{out.Body}
+				out.Body = &inboundBody{ReadCloser: out.Body}
 			}
 			// Values of trailers arrive after the body: both must be one map.
 			out.Trailer = in.Trailer

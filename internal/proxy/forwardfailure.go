@@ -41,11 +41,25 @@ func answerForwardFailure(w http.ResponseWriter, request *http.Request, err erro
 
 // inboundBody marks the errors of reading the client's body, so that the app is
 // not blamed for them.
-type inboundBody struct{ io.ReadCloser }
+type inboundBody struct {
+	io.ReadCloser
+	ended bool
+}
 
-func (b inboundBody) Read(p []byte) (int, error) {
+// Read reads nothing after the end. The transport asks once more then, to see whether
+// there is too much, and an app that answers at once has its answer begun by that
+// time, with which the server closes the body: the error of that would end the
+// connection to the app, and cut off the answer.
+func (b *inboundBody) Read(p []byte) (int, error) {
+	if b.ended {
+		return 0, io.EOF
+	}
 	n, err := b.ReadCloser.Read(p)
-	if err != nil && !errors.Is(err, io.EOF) {
+	if errors.Is(err, io.EOF) {
+		b.ended = true
+		return n, io.EOF
+	}
+	if err != nil {
 		err = &inboundBodyError{err: err}
 	}
 	return n, err
