@@ -5,10 +5,11 @@
 // inside the cluster and prints, as one line of JSON, how many were answered with
 // each status and by each pod.
 //
-//	load --url URL [--requests N] [--concurrency N] [--timeout DURATION]
+//	load --url URL [--requests N] [--concurrency N] [--rate N] [--keep-alive] [--timeout DURATION]
 //
 // It follows no redirect and repeats nothing, so that a request it counts is one
-// request. The exit status is zero when every request was answered, whatever the status.
+// request. Each has a connection of its own; with --keep-alive they are POSTs, which
+// no library sends again, on connections that are kept. The exit status is zero when every request was answered, whatever the status.
 package main
 
 import (
@@ -28,6 +29,8 @@ func main() {
 	flag.StringVar(&p.URL, "url", "", "where to send requests (required)")
 	flag.IntVar(&p.Requests, "requests", 1, "how many requests, 1 to 1000000")
 	flag.IntVar(&p.Concurrency, "concurrency", 1, "how many at a time, 1 to 1000")
+	flag.IntVar(&p.Rate, "rate", 0, "how many requests a second at most; 0 is as many as there are answers")
+	flag.BoolVar(&p.KeepAlive, "keep-alive", false, "keep connections")
 	flag.DurationVar(&p.Timeout, "timeout", 10*time.Second, "longest wait for one answer")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
