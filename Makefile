@@ -90,7 +90,7 @@ bench-limiter: redis-server ## Measure the limiter beside libraries, about 5 min
 
 .PHONY: bench-proxy
 bench-proxy: redis-server nginx ## Measure the request path beside other proxies, about 3 minutes (BENCH_FLAGS="-markdown ../../docs/performance.md").
-	go -C hack/bench run ./proxy $(BENCH_FLAGS)
+	go -C hack/bench run . -proxy $(BENCH_FLAGS)
 
 .PHONY: lint
 lint: bin/golangci-lint ## Run the linters.

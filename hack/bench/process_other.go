@@ -12,3 +12,7 @@ func dieWithParent() *syscall.SysProcAttr { return nil }
 func pinApart(int) (string, error) {
 	return "Redis and the callers share the cores: pinning needs Linux", nil
 }
+
+func pinProxyApart(int) (core int, how string, err error) {
+	return -1, "All share the cores: pinning needs Linux", nil
+}
