@@ -28,6 +28,8 @@ func TestOnACluster(t *testing.T) {
 	c.kubectl(t, "-n", shop, "rollout", "status", "deployment/web", "--timeout=120s")
 	t.Run("apply a policy, get a 429 in every replica", c.testLifeOfAPolicy)
 	t.Run("a rolling restart loses no request", c.testRollingRestart)
+	t.Run("streams live until their pod ends", c.testStreamsOutliveTheDrain)
+	t.Run("probes tell of the app and not of its limits", c.testProbes)
 }
 
 // testLifeOfAPolicy is from before a policy exists to after it is gone. Its steps
