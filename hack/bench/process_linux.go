@@ -39,21 +39,21 @@ func pinApart(pid int) (string, error) {
 
 // pinProxyApart keeps a core for the proxies, and says how it went: Redis, the app and
 // the load have to do with another one.
-func pinProxyApart(redis int) (core int, how string, err error) {
+func pinProxyApart(redis int) (proxies, others int, how string, err error) {
 	cores, err := allowedCores()
 	if err != nil {
-		return -1, "", err
+		return -1, -1, "", err
 	}
 	if len(cores) < 2 {
-		return -1, "All share one core", nil
+		return -1, -1, "All share one core", nil
 	}
 	for _, pid := range []int{redis, os.Getpid()} {
 		if err := pin(pid, cores[0]); err != nil {
-			return -1, "", err
+			return -1, -1, "", err
 		}
 	}
 	runtime.GOMAXPROCS(1)
-	return cores[len(cores)-1], "The proxy on one core, Redis, the app and the load on another", nil
+	return cores[len(cores)-1], cores[0], "The proxy on one core, Redis, the app and the load on another", nil
 }
 
 // allowedCores are those that this process may use.

@@ -27,19 +27,20 @@ const (
 	rowReverseProxy = "bare httputil.ReverseProxy"
 	rowNginx        = "nginx"
 	rowNginxLimit   = "nginx with limit_req"
-	rowNoRule       = "sidecar, no rule"
-	rowOneRule      = "sidecar, one exact rule on Redis"
-	rowTenRules     = "sidecar, ten exact rules on Redis"
-	rowRefused      = "sidecar, over the limit"
-	rowLeased       = "sidecar, Leased"
-	rowMemory       = "sidecar, one rule in memory"
+	rowNoRule       = "sidecar without rules"
+	rowOneRule      = "sidecar with one exact rule on Redis"
+	rowTenRules     = "sidecar with ten exact rules on Redis"
+	rowRefused      = "sidecar over the limit"
+	rowLeased       = "sidecar with a Leased rule"
+	rowMemory       = "sidecar with one rule in memory"
 )
 
 // stand is where contenders are started: one app and one Redis for all.
 type stand struct {
 	scratch, sidecar, app, redis string
-	// core is the one that proxies run on; -1 leaves that to the system.
-	core int
+	// core is the one that proxies run on, and others is for all else; -1 leaves that to
+	// the system.
+	core, others int
 }
 
 // proxyContender is a proxy in front of the app.
@@ -82,7 +83,11 @@ func proxyRows() []struct {
 			r.Key = nil
 			r.Limits[0].Requests, r.Limits[0].Burst, r.Limits[0].WindowMicros = 1, 1, (365 * 24 * time.Hour).Microseconds()
 		})},
-		{rowLeased, http.StatusOK, onRedis(1, func(r *ruleset.Rule) { r.Leased = true })},
+		{rowLeased, http.StatusOK, onRedis(1, func(r *ruleset.Rule) {
+			// One count for all: a lease is for many requests of one client.
+			r.Leased, r.Key = true, nil
+			r.Limits[0].WindowMicros = time.Minute.Microseconds()
+		})},
 		{rowMemory, http.StatusOK, func(s *stand, address string) (*exec.Cmd, error) { return s.sidecarInMemory(address, ruleSet(1, nil)) }},
 	}
 }

@@ -5,6 +5,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -70,7 +71,7 @@ func runProxies(ctx context.Context, o options, out, progress io.Writer) error {
 		return fmt.Errorf("build the sidecar: %w\n%s", err, output)
 	}
 	cores := ""
-	if s.core, cores, err = pinProxyApart(redis.pid()); err != nil {
+	if s.core, s.others, cores, err = pinProxyApart(redis.pid()); err != nil {
 		return err
 	}
 	if s.app, err = startApp(ctx); err != nil {
@@ -121,12 +122,7 @@ func (s *stand) measure(ctx context.Context, o options, redis *server, progress 
 			}
 			samples[i] = append(samples[i], got)
 		}
-		script, err := openGoRedis(ctx, redis.address)
-		if err != nil {
-			return nil, err
-		}
-		one, err := measureCell(ctx, redis, script, 1, o.Seconds)
-		script.close()
+		one, err := s.measureScript(ctx, redis, o.Seconds)
 		if err != nil {
 			return nil, err
 		}
@@ -138,6 +134,24 @@ func (s *stand) measure(ctx context.Context, o options, redis *server, progress 
 	}
 	found.evalsha = sample{p50: middle(bare, func(s sample) time.Duration { return s.p50 }), p99: middle(bare, func(s sample) time.Duration { return s.p99 })}
 	return found, nil
+}
+
+// measureScript measures a bare script call of one caller, from the core of the
+// proxies: to call from one core to another takes longer than within one.
+func (s *stand) measureScript(ctx context.Context, redis *server, seconds float64) (sample, error) {
+	script, err := openGoRedis(ctx, redis.address)
+	if err != nil {
+		return sample{}, err
+	}
+	defer script.close()
+	if s.core < 0 {
+		return measureCell(ctx, redis, script, 1, seconds)
+	}
+	if err := pin(os.Getpid(), s.core); err != nil {
+		return sample{}, err
+	}
+	measured, err := measureCell(ctx, redis, script, 1, seconds)
+	return measured, errors.Join(err, pin(os.Getpid(), s.others))
 }
 
 // open starts the contenders that are asked for.
