@@ -80,7 +80,8 @@ func proxyRows() []struct {
 		{rowTenRules, http.StatusOK, onRedis(10, nil)},
 		{rowRefused, http.StatusTooManyRequests, onRedis(1, func(r *ruleset.Rule) {
 			// One request a year of all together: the first is asked for while it starts.
-			r.Key = nil
+			r.Name, r.Key = "refused", nil
+			r.Limits[0].Key = "refused0"
 			r.Limits[0].Requests, r.Limits[0].Burst, r.Limits[0].WindowMicros = 1, 1, (365 * 24 * time.Hour).Microseconds()
 		})},
 		{rowLeased, http.StatusOK, onRedis(1, func(r *ruleset.Rule) {
