@@ -49,7 +49,7 @@ images: ## Build the container images into bin/images, without Docker.
 ##@ Check
 
 .PHONY: test
-test: controlplane redis-server ## Run every test but the real-cluster ones.
+test: controlplane redis-server nginx ## Run every test but the real-cluster ones.
 	go -C hack/images test ./...
 	go -C hack/bench test ./...
 	go run ./hack/testrun $(TEST_PACKAGES)
@@ -59,6 +59,14 @@ test-limiter: redis-server ## Compare every algorithm on every kind of store wit
 	go test -C internal/limiter -count=1 -timeout=50m -parallel=10 -run='^TestStoresAgreeWithTheModel$$' \
 		-rapid.checks=1300 -limiter.steps=26 -limiter.decisions=50000
 	go test -C test/history -count=1 -timeout=30m -history.decisions=50000 -history.leased=75s
+
+.PHONY: test-proxy
+test-proxy: redis-server nginx ## Run the tables of cases of the request path, and count them.
+	go run ./hack/testrun -proxy-suites
+
+.PHONY: fuzz
+fuzz: ## Run every fuzz target for a moment, all in about a minute (FUZZ_FLAGS="-seconds 600").
+	go run ./hack/fuzz $(FUZZ_FLAGS)
 
 .PHONY: e2e
 e2e: ## Run the tests on a real cluster: the local one, or E2E_KUBECONFIG with E2E_IMAGES.
@@ -79,6 +87,10 @@ bench: redis-server ## Run the benchmarks, each beside what a user would run ins
 .PHONY: bench-limiter
 bench-limiter: redis-server ## Measure the limiter beside libraries, about 5 minutes (BENCH_FLAGS="-markdown ../../docs/performance.md").
 	go -C hack/bench run . $(BENCH_FLAGS)
+
+.PHONY: bench-proxy
+bench-proxy: redis-server nginx ## Measure the request path beside other proxies, about 3 minutes (BENCH_FLAGS="-markdown ../../docs/performance.md").
+	go -C hack/bench run . -proxy $(BENCH_FLAGS)
 
 .PHONY: lint
 lint: bin/golangci-lint ## Run the linters.
@@ -115,6 +127,10 @@ controlplane: ## Build kube-apiserver, etcd and kubectl into bin/controlplane.
 .PHONY: redis-server
 redis-server: ## Have a redis-server for tests (installed when root on Debian).
 	hack/redis-server.sh
+
+.PHONY: nginx
+nginx: ## Have nginx and node for tests and benchmarks (installed when root on Debian).
+	hack/nginx.sh
 
 bin/golangci-lint: hack/lint/go.mod
 	CGO_ENABLED=0 go build -C hack/lint -trimpath -ldflags "-s -w" -o $(CURDIR)/$@ sigs.k8s.io/kube-api-linter/cmd/golangci-lint-kube-api-linter

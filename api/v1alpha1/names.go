@@ -15,6 +15,9 @@ const (
 	AnnotationStatus = "penstock.dev/status"
 	// AnnotationPorts on a pod names the ports to intercept, separated by commas.
 	AnnotationPorts = "penstock.dev/ports"
+	// AnnotationDrainSeconds on a pod says for how many seconds its app goes on serving
+	// once the pod is to end.
+	AnnotationDrainSeconds = "penstock.dev/drain-seconds"
 	// SidecarSecretName is the Secret in each injected namespace with the store's
 	// settings and a snapshot of the rule set.
 	SidecarSecretName = "penstock-sidecar"

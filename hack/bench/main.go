@@ -4,9 +4,10 @@
 // Command bench measures the limiter beside what a user would run instead: the Go
 // libraries for rate limits in Redis, and bare scripts. All of it runs on one Redis
 // of its own, in turn and in several rounds, with Redis on one core and the callers
-// on another. It prints one table, and each target with what was measured.
+// on another. It prints one table, and each target with what was measured. With
+// -proxy it measures the sidecar beside other proxies instead, each on a core of its own.
 //
-//	bench [-seconds S] [-rounds N] [-keys N] [-markdown FILE] [-profile FILE]
+//	bench [-proxy] [-seconds S] [-rounds N] [-keys N] [-markdown FILE] [-profile FILE] [-only ROWS]
 package main
 
 import (
@@ -35,6 +36,8 @@ type options struct {
 	Profile string
 	// Only, if not empty, measures the contenders of these names alone.
 	Only string
+	// Root is the folder of the repository, where the sidecar is built.
+	Root string
 }
 
 func main() {
@@ -45,10 +48,21 @@ func main() {
 	flag.StringVar(&o.Markdown, "markdown", "", "file whose measured part is replaced, such as docs/performance.md")
 	flag.StringVar(&o.Profile, "profile", "", "file for the CPU profile of the callers")
 	flag.StringVar(&o.Only, "only", "", "comma-separated names of the rows to measure; empty measures all, and the targets")
+	flag.StringVar(&o.Root, "root", "../..", "folder of the repository")
+	proxies := flag.Bool("proxy", false, "measure the request path beside other proxies, not the limiter")
 	flag.Parse()
+	if flag.Arg(0) == reverseProxyRole {
+		// This process is one of those that are measured.
+		fmt.Fprintln(os.Stderr, "bench:", serveReverseProxy(flag.Arg(1), flag.Arg(2)))
+		os.Exit(1)
+	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	if err := run(ctx, o, os.Stdout, os.Stderr); err != nil {
+	measureAndPrint := run
+	if *proxies {
+		measureAndPrint = runProxies
+	}
+	if err := measureAndPrint(ctx, o, os.Stdout, os.Stderr); err != nil {
 		fmt.Fprintln(os.Stderr, "bench:", err)
 		os.Exit(1)
 	}

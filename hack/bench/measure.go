@@ -129,7 +129,7 @@ func median(samples []sample) sample {
 	}
 }
 
-func middle[T float64 | time.Duration](samples []sample, of func(sample) T) T {
+func middle[S any, T float64 | time.Duration](samples []S, of func(S) T) T {
 	var values []T
 	for _, s := range samples {
 		values = append(values, of(s))

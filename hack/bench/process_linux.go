@@ -20,15 +20,9 @@ func dieWithParent() *syscall.SysProcAttr {
 
 // pinApart gives the process and this one a core each, and says how it went.
 func pinApart(pid int) (string, error) {
-	var allowed unix.CPUSet
-	if err := unix.SchedGetaffinity(0, &allowed); err != nil {
-		return "", fmt.Errorf("ask for the cores of this process: %w", err)
-	}
-	var cores []int
-	for core := range len(allowed) * 64 {
-		if allowed.IsSet(core) {
-			cores = append(cores, core)
-		}
+	cores, err := allowedCores()
+	if err != nil {
+		return "", err
 	}
 	if len(cores) < 2 {
 		return "Redis and the callers share one core", nil
@@ -41,6 +35,40 @@ func pinApart(pid int) (string, error) {
 	}
 	runtime.GOMAXPROCS(1)
 	return "Redis on one core, the callers on another", nil
+}
+
+// pinProxyApart keeps a core for the proxies, and says how it went: Redis, the app and
+// the load have to do with another one.
+func pinProxyApart(redis int) (proxies, others int, how string, err error) {
+	cores, err := allowedCores()
+	if err != nil {
+		return -1, -1, "", err
+	}
+	if len(cores) < 2 {
+		return -1, -1, "All share one core", nil
+	}
+	for _, pid := range []int{redis, os.Getpid()} {
+		if err := pin(pid, cores[0]); err != nil {
+			return -1, -1, "", err
+		}
+	}
+	runtime.GOMAXPROCS(1)
+	return cores[len(cores)-1], cores[0], "The proxy on one core, Redis, the app and the load on another", nil
+}
+
+// allowedCores are those that this process may use.
+func allowedCores() ([]int, error) {
+	var allowed unix.CPUSet
+	if err := unix.SchedGetaffinity(0, &allowed); err != nil {
+		return nil, fmt.Errorf("ask for the cores of this process: %w", err)
+	}
+	var cores []int
+	for core := range len(allowed) * 64 {
+		if allowed.IsSet(core) {
+			cores = append(cores, core)
+		}
+	}
+	return cores, nil
 }
 
 // pin keeps all threads of a process on one core. Later ones inherit it.

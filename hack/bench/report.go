@@ -68,16 +68,21 @@ func thousands(value float64) string {
 
 // replaceMeasured puts the text between a document's two lines.
 func replaceMeasured(path, text string) error {
+	return replaceBetween(path, partBegins, partEnds, text)
+}
+
+// replaceBetween puts the text between two lines of a document.
+func replaceBetween(path, first, last, text string) error {
 	content, err := os.ReadFile(path)
 	if err != nil {
 		return fmt.Errorf("write what was measured: %w", err)
 	}
-	head, rest, begins := strings.Cut(string(content), partBegins)
-	_, tail, ends := strings.Cut(rest, partEnds)
+	head, rest, begins := strings.Cut(string(content), first)
+	_, tail, ends := strings.Cut(rest, last)
 	if !begins || !ends {
-		return errors.New("write what was measured: " + path + " lacks the lines " + partBegins + " and " + partEnds)
+		return errors.New("write what was measured: " + path + " lacks the lines " + first + " and " + last)
 	}
-	document := head + partBegins + "\n" + text + partEnds + tail
+	document := head + first + "\n" + text + last + tail
 	if err := os.WriteFile(path, []byte(document), 0o644); err != nil {
 		return fmt.Errorf("write what was measured: %w", err)
 	}

@@ -4,7 +4,9 @@
 // Command testrun runs `go test` on the packages that it is given, prints what
 // failed in full and what passed in a line per package, and ends with the
 // numbers of tests. A skipped test fails the run: a missing dependency must be
-// installed, not passed over. Flags before the packages go to `go test`.
+// installed, not passed over. Flags before the packages go to `go test`. With
+// -proxy-suites instead of packages it runs the tables of cases of the request path,
+// and fails where one of them has become too short.
 package main
 
 import (
@@ -25,14 +27,19 @@ import (
 const fieldsSummary = "PENSTOCK_FIELDS_SUMMARY"
 
 func main() {
-	code, err := run(os.Args[1:], os.Stdout)
+	var suites []suite
+	given := os.Args[1:]
+	if len(given) == 1 && given[0] == "-proxy-suites" {
+		suites, given = proxySuites, arguments(proxySuites)
+	}
+	code, err := run(given, suites, os.Stdout)
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "testrun:", err)
 	}
 	os.Exit(code)
 }
 
-func run(arguments []string, out io.Writer) (int, error) {
+func run(arguments []string, suites []suite, out io.Writer) (int, error) {
 	scratch, err := os.MkdirTemp("", "penstock-testrun-")
 	if err != nil {
 		return 1, err
@@ -59,7 +66,11 @@ func run(arguments []string, out io.Writer) (int, error) {
 	if readErr != nil {
 		return 1, readErr
 	}
-	return results.finish(waitErr, summaryFile), nil
+	code := results.finish(waitErr, summaryFile)
+	if !results.cases.print(out, suites) {
+		code = 1
+	}
+	return code, nil
 }
 
 func (r *results) read(events io.Reader) error {

@@ -27,14 +27,16 @@ type results struct {
 	failed       int
 	perPackage   map[string]int
 	skippedNames []string
+	cases        cases
 }
 
 func newResults(out io.Writer) *results {
-	return &results{out: out, output: map[string][]string{}, perPackage: map[string]int{}}
+	return &results{out: out, output: map[string][]string{}, perPackage: map[string]int{}, cases: cases{passed: map[string]bool{}}}
 }
 
 func (r *results) add(e event) {
 	name := e.Package + "." + e.Test
+	r.cases.add(e)
 	switch e.Action {
 	case "output":
 		r.output[name] = append(r.output[name], e.Output)

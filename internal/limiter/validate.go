@@ -58,6 +58,9 @@ func validate(check *Check) error {
 		return invalid("cost", "%d is not from 0 to %d", check.Cost, int64(maxCost))
 	case limit.Requests < 1 || limit.Requests > maxRequests:
 		return invalid("requests", "%d is not from 1 to %d", limit.Requests, int64(maxRequests))
+	case limit.Burst < 0:
+		// A window has no burst, but its share of a pod is told in these numbers.
+		return invalid("burst", "%d is below 0", limit.Burst)
 	case limit.Algorithm == ruleset.Concurrency && check.Cost > maxPlaces:
 		return invalid("cost", "%d is more than the %d places that a request can take", check.Cost, int64(maxPlaces))
 	}

@@ -44,6 +44,11 @@ func (w *answerWriter) WriteHeader(status int) {
 	if w.wroteHeader {
 		return
 	}
+	if status == http.StatusContinue {
+		// The server sends its own once the body is read, for which the app has asked
+		// by now. This one would race with it, and the client might see two.
+		return
+	}
 	header := w.Header()
 	if status < http.StatusOK && status != http.StatusSwitchingProtocols {
 		removeHopByHop(header)

@@ -32,7 +32,7 @@ func newForwarder(upstream *url.URL, transport http.RoundTripper, preserveForwar
 			if out.Body != nil {
 				// Only here: net/http must find its own body in the inbound
 				// request, or it would read one that was not to be sent.
-				out.Body = inboundBody{out.Body, ruleForTrailer(in.Trailer)}
+				out.Body = &inboundBody{ReadCloser: out.Body, trailer: ruleForTrailer(in.Trailer)}
 				// Values of trailers arrive after the body: both must be one map.
 				out.Trailer = in.Trailer
 			}

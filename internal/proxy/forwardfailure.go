@@ -44,14 +44,24 @@ func answerForwardFailure(w http.ResponseWriter, request *http.Request, err erro
 type inboundBody struct {
 	io.ReadCloser
 	trailer trailerRule
+	ended   bool
 }
 
-func (b inboundBody) Read(p []byte) (int, error) {
+// Read reads nothing after the end. The transport asks once more then, to see whether
+// there is too much, and an app that answers at once has its answer begun by that
+// time, with which the server closes the body: the error of that would end the
+// connection to the app, and cut off the answer.
+func (b *inboundBody) Read(p []byte) (int, error) {
+	if b.ended {
+		return 0, io.EOF
+	}
 	n, err := b.ReadCloser.Read(p)
-	switch {
-	case errors.Is(err, io.EOF):
+	if errors.Is(err, io.EOF) {
+		b.ended = true
 		b.trailer.apply()
-	case err != nil:
+		return n, io.EOF
+	}
+	if err != nil {
 		err = &inboundBodyError{err: err}
 	}
 	return n, err

@@ -133,25 +133,69 @@ func (c *cluster) apply(t *testing.T, file string, values map[string]string) {
 
 // result is what the load program prints.
 type result struct {
-	Status map[string]int `json:"status"`
-	Pods   map[string]int `json:"pods"`
+	Status     map[string]int `json:"status"`
+	Pods       map[string]int `json:"pods"`
+	Errors     int            `json:"errors"`
+	FirstError string         `json:"firstError"`
 }
 
 // load sends requests to the Service from a pod of its own.
 func (c *cluster) load(t *testing.T, count, concurrency int) result {
 	t.Helper()
+	name := c.startLoad(t, fmt.Sprintf("--requests=%d", count), fmt.Sprintf("--concurrency=%d", concurrency))
+	return c.endLoad(t, name, 60*time.Second)
+}
+
+// startLoad starts a pod that sends requests to the Service, and returns its name.
+func (c *cluster) startLoad(t *testing.T, flags ...string) string {
+	t.Helper()
+	return c.startClient(t, append([]string{"--url=http://web." + shop + ".svc.cluster.local/"}, flags...)...)
+}
+
+// startClient starts a pod with the load program, and returns its name.
+func (c *cluster) startClient(t *testing.T, flags ...string) string {
+	t.Helper()
 	c.loads++
 	name := fmt.Sprintf("load-%d", c.loads)
-	c.kubectl(t, "-n", "e2e-redis", "run", name, "--image="+c.images+"/load:dev", "--image-pull-policy=IfNotPresent", "--restart=Never", "--",
-		"--url=http://web."+shop+".svc.cluster.local/", fmt.Sprintf("--requests=%d", count), fmt.Sprintf("--concurrency=%d", concurrency))
-	c.kubectl(t, "-n", "e2e-redis", "wait", "--for=jsonpath={.status.phase}=Succeeded", "--timeout=60s", "pod/"+name)
+	c.kubectl(t, append([]string{"-n", "e2e-redis", "run", name, "--image=" + c.images + "/load:dev", "--image-pull-policy=IfNotPresent",
+		"--restart=Never", "--"}, flags...)...)
+	return name
+}
+
+// phase is that of a load's pod.
+func (c *cluster) phase(t *testing.T, name string) string {
+	t.Helper()
+	return c.kubectl(t, "-n", "e2e-redis", "get", "pod", name, "-o", "jsonpath={.status.phase}")
+}
+
+// endLoad waits until a load has sent all, and returns what it counted.
+func (c *cluster) endLoad(t *testing.T, name string, within time.Duration) result {
+	t.Helper()
+	var r result
+	c.endClient(t, name, within, &r)
+	return r
+}
+
+// endClient waits until a client has ended, and reads the line of JSON that it printed.
+func (c *cluster) endClient(t *testing.T, name string, within time.Duration, into any) {
+	t.Helper()
+	var last string
+	c.eventually(t, within, name+" has sent its requests", func() bool {
+		last = c.phase(t, name)
+		return last == "Succeeded" || last == "Failed"
+	}, func() string { return last })
 	output := c.kubectl(t, "-n", "e2e-redis", "logs", name)
 	c.kubectl(t, "-n", "e2e-redis", "delete", "pod", name, "--wait=false")
-	var r result
-	if err := json.Unmarshal([]byte(output), &r); err != nil {
-		t.Fatalf("the load program printed %q: %v", output, err)
+	// Other lines are for people.
+	for line := range strings.Lines(output) {
+		if strings.HasPrefix(line, "{") {
+			if err := json.Unmarshal([]byte(line), into); err != nil {
+				t.Fatalf("the load program printed %q: %v", output, err)
+			}
+			return
+		}
 	}
-	return r
+	t.Fatalf("the load program printed %q", output)
 }
 
 // awaitReplicas waits until requests reach so many pods: kube-proxy learns of them a

@@ -20,13 +20,21 @@ const (
 	requests = 200
 )
 
-// TestApplyAPolicyGetA429InEveryReplica is the life of a policy from before it
-// exists to after it is gone. Its steps build on each other, so they run in order.
-func TestApplyAPolicyGetA429InEveryReplica(t *testing.T) {
+// TestOnACluster installs once and runs each story on it, one after the other.
+func TestOnACluster(t *testing.T) {
 	c := newCluster(t)
 	c.install(t)
 	c.apply(t, "shop.yaml", nil)
 	c.kubectl(t, "-n", shop, "rollout", "status", "deployment/web", "--timeout=120s")
+	t.Run("apply a policy, get a 429 in every replica", c.testLifeOfAPolicy)
+	t.Run("a rolling restart loses no request", c.testRollingRestart)
+	t.Run("streams live until their pod ends", c.testStreamsOutliveTheDrain)
+	t.Run("probes tell of the app and not of its limits", c.testProbes)
+}
+
+// testLifeOfAPolicy is from before a policy exists to after it is gone. Its steps
+// build on each other, so they run in order.
+func (c *cluster) testLifeOfAPolicy(t *testing.T) {
 
 	// A fixed window is exact over minutes, but for its border.
 	waitOutTheHour(t)

@@ -15,10 +15,12 @@ type answer struct {
 	Count int64  `json:"count"` // requests counted so far, this one included
 }
 
-func newHandler(name string) http.Handler {
+func newHandler(name string, health *appHealth) http.Handler {
 	var count atomic.Int64
 	mux := http.NewServeMux()
-	mux.HandleFunc("GET /healthz", func(http.ResponseWriter, *http.Request) {})
+	mux.HandleFunc("GET /healthz", health.serveHTTP)
+	mux.HandleFunc("GET /fail", func(http.ResponseWriter, *http.Request) { health.fail() })
+	mux.HandleFunc("GET /socket", serveSocket)
 	mux.HandleFunc("GET /count", func(w http.ResponseWriter, _ *http.Request) {
 		write(w, answer{Pod: name, Count: count.Load()})
 	})

@@ -14,7 +14,7 @@ import (
 
 func TestHandlerCounts(t *testing.T) {
 	t.Parallel()
-	handler := newHandler("echo-1")
+	handler := newHandler("echo-1", newAppHealth())
 	steps := []struct {
 		method, target, want string
 	}{
@@ -36,11 +36,12 @@ func TestHandlerCounts(t *testing.T) {
 
 func TestServeEndsWithItsContext(t *testing.T) {
 	t.Parallel()
+	health := newAppHealth()
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		listener := &idleListener{closed: make(chan struct{})}
 		ended := make(chan error, 1)
-		go func() { ended <- serve(ctx, listener, "echo-1") }()
+		go func() { ended <- serve(ctx, listener, "echo-1", health) }()
 		synctest.Wait()
 		cancel()
 		if err := <-ended; err != nil {

@@ -22,6 +22,8 @@ type plan struct {
 	URL         string
 	Requests    int
 	Concurrency int
+	Rate        int
+	KeepAlive   bool
 	Timeout     time.Duration
 }
 
@@ -44,6 +46,8 @@ func (p plan) validate() error {
 		return fmt.Errorf("--requests %d is not between 1 and 1000000", p.Requests)
 	case p.Concurrency < 1 || p.Concurrency > 1000:
 		return fmt.Errorf("--concurrency %d is not between 1 and 1000", p.Concurrency)
+	case p.Rate < 0:
+		return fmt.Errorf("--rate %d is negative", p.Rate)
 	case p.Timeout <= 0:
 		return fmt.Errorf("--timeout %s is not positive", p.Timeout)
 	}
@@ -56,16 +60,22 @@ func (p plan) run(ctx context.Context) result {
 		Timeout:       p.Timeout,
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 		// A connection for each request: a Service chooses the replica by connection.
-		Transport: &http.Transport{DisableKeepAlives: true},
+		Transport: &http.Transport{DisableKeepAlives: !p.KeepAlive, MaxIdleConnsPerHost: p.Concurrency},
 	}
+	method := http.MethodGet
+	if p.KeepAlive {
+		method = http.MethodPost
+	}
+	began := time.Now()
 	r := result{Status: map[string]int{}, Pods: map[string]int{}}
 	var mutex sync.Mutex
 	var sent atomic.Int64
 	var workers sync.WaitGroup
 	for range min(p.Concurrency, p.Requests) {
 		workers.Go(func() {
-			for sent.Add(1) <= int64(p.Requests) {
-				status, pod, err := send(ctx, client, p.URL)
+			for number := sent.Add(1); number <= int64(p.Requests); number = sent.Add(1) {
+				p.awaitTurn(ctx, began, number)
+				status, pod, err := send(ctx, client, method, p.URL)
 				mutex.Lock()
 				r.add(status, pod, err)
 				mutex.Unlock()
@@ -74,6 +84,19 @@ func (p plan) run(ctx context.Context) result {
 	}
 	workers.Wait()
 	return r
+}
+
+// awaitTurn waits until a request is due.
+func (p plan) awaitTurn(ctx context.Context, began time.Time, number int64) {
+	if p.Rate == 0 {
+		return
+	}
+	due := time.NewTimer(time.Until(began.Add(time.Duration(number) * time.Second / time.Duration(p.Rate))))
+	defer due.Stop()
+	select {
+	case <-due.C:
+	case <-ctx.Done():
+	}
 }
 
 func (r *result) add(status int, pod string, err error) {
@@ -90,8 +113,8 @@ func (r *result) add(status int, pod string, err error) {
 	}
 }
 
-func send(ctx context.Context, client *http.Client, target string) (status int, pod string, err error) {
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, target, nil)
+func send(ctx context.Context, client *http.Client, method, target string) (status int, pod string, err error) {
+	request, err := http.NewRequestWithContext(ctx, method, target, nil)
 	if err != nil {
 		return 0, "", fmt.Errorf("make a request: %w", err)
 	}

@@ -6,6 +6,7 @@ package main
 import (
 	"net/http"
 	"net/http/httptest"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -35,6 +36,31 @@ func TestPlanCountsStatusAndPods(t *testing.T) {
 	}
 }
 
+func TestPlanKeepsConnectionsAndTheRate(t *testing.T) {
+	t.Parallel()
+	const callers, requests, rate = 3, 30, 300
+	var posts atomic.Int64
+	var mu sync.Mutex
+	callersSeen := map[string]bool{}
+	server := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		if r.Method == http.MethodPost {
+			posts.Add(1)
+		}
+		mu.Lock()
+		defer mu.Unlock()
+		callersSeen[r.RemoteAddr] = true
+	}))
+	defer server.Close()
+	began := time.Now()
+	got := plan{URL: server.URL, Requests: requests, Concurrency: callers, Rate: rate, KeepAlive: true, Timeout: 10 * time.Second}.run(t.Context())
+	if took := time.Since(began); took < requests*time.Second/rate {
+		t.Errorf("%d requests at %d/s took %v", requests, rate, took)
+	}
+	if got.Status["200"] != requests || posts.Load() != requests || len(callersSeen) > callers {
+		t.Errorf("got %+v, %d POSTs on %d connections, want %d on at most %d", got, posts.Load(), len(callersSeen), requests, callers)
+	}
+}
+
 func TestPlanCountsUnanswered(t *testing.T) {
 	t.Parallel()
 	server := httptest.NewServer(http.NotFoundHandler())
@@ -57,6 +83,7 @@ func TestPlanValidate(t *testing.T) {
 		"no host":        {func(p *plan) { p.URL = "echo" }, true},
 		"no requests":    {func(p *plan) { p.Requests = 0 }, true},
 		"no concurrency": {func(p *plan) { p.Concurrency = 0 }, true},
+		"negative rate":  {func(p *plan) { p.Rate = -1 }, true},
 		"no timeout":     {func(p *plan) { p.Timeout = 0 }, true},
 	}
 	for name, tc := range tests {

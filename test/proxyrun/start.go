@@ -96,6 +96,12 @@ func writePolicy(tb testing.TB, spec string) string {
 	return file
 }
 
+// FreeAddress is a loopback address that was free a moment ago.
+func FreeAddress(tb testing.TB) string {
+	tb.Helper()
+	return net.JoinHostPort("127.0.0.1", freePort(tb, "127.0.0.1"))
+}
+
 // freePort is a port of a host that was free a moment ago.
 func freePort(tb testing.TB, host string) string {
 	tb.Helper()

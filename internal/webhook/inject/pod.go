@@ -71,6 +71,9 @@ func addSidecar(pod *corev1.Pod, namespace Namespace, options Options) (patch, v
 	if why := changes.releaseNames(pod, ports); why != (refusal{}) {
 		return nil, report, why
 	}
+	if why := changes.keepServing(pod); why != (refusal{}) {
+		return nil, report, why
+	}
 	resources := sidecarResources(pod, namespace, options.Resources)
 	changes.prepend("/spec/initContainers", sidecar(pod, ports, admin, resources, options.Image), pod.Spec.InitContainers)
 	changes.extend("/spec/volumes", sidecarVolumes(), pod.Spec.Volumes)

@@ -25,13 +25,14 @@ func TestEveryReasonHasASentence(t *testing.T) {
 	t.Parallel()
 	for _, reason := range []string{
 		ReasonAlreadyInjected, ReasonOptedOut, ReasonHostNetwork, ReasonNoHTTPPorts, ReasonUnknownPort, ReasonPortNameTaken,
-		ReasonNameTaken, ReasonNoFreePort, ReasonUnsupportedVersion, ReasonWindows, ReasonStaticPod, ReasonMalformed,
+		ReasonNameTaken, ReasonNoFreePort, ReasonUnsupportedVersion, ReasonWindows, ReasonStaticPod, ReasonDrainSeconds,
+		ReasonMalformed,
 	} {
 		if sentences[reason] == "" {
 			t.Errorf("reason %s has no sentence", reason)
 		}
 	}
-	if len(sentences) != 12 {
-		t.Errorf("%d sentences, want one for each of 12 reasons", len(sentences))
+	if len(sentences) != 13 {
+		t.Errorf("%d sentences, want one for each of 13 reasons", len(sentences))
 	}
 }

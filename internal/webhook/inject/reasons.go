@@ -22,6 +22,7 @@ const (
 	ReasonUnsupportedVersion = "UnsupportedVersion"
 	ReasonWindows            = "Windows"
 	ReasonStaticPod          = "StaticPod"
+	ReasonDrainSeconds       = "DrainSeconds"
 	ReasonMalformed          = "Malformed"
 )
 
@@ -40,6 +41,7 @@ var sentences = map[string]string{
 	ReasonUnsupportedVersion: "The API server is " + subject + ", and native sidecars with named ports need 1.33; upgrade the cluster and restart the operator.",
 	ReasonWindows:            "The pod runs on Windows, and the sidecar is a Linux program.",
 	ReasonStaticPod:          "The pod mirrors a static pod, which its kubelet started already.",
+	ReasonDrainSeconds:       "The annotation " + v1alpha1.AnnotationDrainSeconds + " is " + subject + ", so that the app ends within the pod's terminationGracePeriodSeconds; correct it.",
 	ReasonMalformed:          "The pod lacks metadata, a spec or the name of a container, so the API server is about to refuse it.",
 }
 
