@@ -26,7 +26,7 @@ func newAdminServer(s *Server) *adminServer {
 		ErrorLog: slog.NewLogLogger(s.logger.Handler(), slog.LevelError),
 	}))
 	return &adminServer{http: &http.Server{
-		Handler: mux, ReadHeaderTimeout: readHeaderTimeout, IdleTimeout: idleTimeout,
+		Handler: mux, ReadHeaderTimeout: s.options.Bounds.ReadHeaderTimeout, IdleTimeout: s.options.Bounds.IdleTimeout,
 		ErrorLog: slog.NewLogLogger(s.logger.Handler(), slog.LevelDebug),
 	}}
 }

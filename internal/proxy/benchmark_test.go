@@ -22,7 +22,7 @@ func BenchmarkProxy(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	transport := newTransport()
+	transport := newTransport(Bounds{}.withDefaults())
 	b.Cleanup(transport.CloseIdleConnections)
 	bare := httptest.NewServer(&httputil.ReverseProxy{
 		Rewrite:   func(request *httputil.ProxyRequest) { request.SetURL(upstream); request.SetXForwarded() },

@@ -44,7 +44,7 @@ func (s *Server) closeWhenAppIsGone(ctx context.Context, p *portServer) {
 		}
 	}
 	s.logger.Info("Port of the app is closed, closing its listeners", "port", p.port.AppPort)
-	bounded, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.options.ShutdownTimeout)
+	bounded, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.options.Bounds.ShutdownTimeout)
 	defer cancel()
 	s.shutdownHTTP(bounded, p.http)
 }

@@ -99,7 +99,7 @@ func TestEndIsBounded(t *testing.T) {
 		close(arrived)
 		_, _ = reader.ReadByte()
 	})
-	f := startBare(t, app, nil, Options{ShutdownTimeout: 50 * time.Millisecond})
+	f := startBare(t, app, nil, Options{Bounds: Bounds{ShutdownTimeout: 50 * time.Millisecond}})
 	f.server.SetRules(rulesOf(t))
 	conn, _ := f.dial(t)
 	fmt.Fprint(conn, "GET / HTTP/1.1\r\nHost: a\r\n\r\n")

@@ -10,34 +10,20 @@ import (
 	"net/http/httputil"
 	"net/url"
 	"sync"
-	"time"
 )
 
-const (
-	// dialTimeout bounds a connection attempt to the app, which is in the same pod.
-	dialTimeout = 5 * time.Second
-	// upstreamIdleTimeout is below the time after which common app servers
-	// close an idle connection (the shortest is 2 s): a request that meets a
-	// closing connection would be lost, and only some may be sent again.
-	upstreamIdleTimeout = 1500 * time.Millisecond
-	// maxIdleUpstream keeps the connections of a burst: the default of two
-	// per host would open and close one for nearly every request.
-	maxIdleUpstream = 1024
-	// expectContinueTimeout is how long a body is held back for an app that
-	// does not answer to "Expect: 100-continue". Clients wait as long.
-	expectContinueTimeout = time.Second
-	copyBufferBytes       = 32 << 10
-)
+// copyBufferBytes is the length of the buffers that bodies are copied through.
+const copyBufferBytes = 32 << 10
 
 // newTransport makes the connections to the app. It has no timeout for answers:
 // how long an app may take is between it and its client.
-func newTransport() *http.Transport {
-	dialer := &net.Dialer{Timeout: dialTimeout}
+func newTransport(bounds Bounds) *http.Transport {
+	dialer := &net.Dialer{Timeout: bounds.DialTimeout}
 	return &http.Transport{
 		DialContext:           dialer.DialContext,
-		MaxIdleConnsPerHost:   maxIdleUpstream,
-		IdleConnTimeout:       upstreamIdleTimeout,
-		ExpectContinueTimeout: expectContinueTimeout,
+		MaxIdleConnsPerHost:   bounds.MaxIdleUpstream,
+		IdleConnTimeout:       bounds.UpstreamIdleTimeout,
+		ExpectContinueTimeout: bounds.ExpectContinueTimeout,
 		// Compression is between the client and the app.
 		DisableCompression: true,
 	}

@@ -14,7 +14,7 @@ import (
 )
 
 // Run serves until ctx ends, and then ends gracefully: answers under way are
-// completed within Options.ShutdownTimeout. It returns nil after that, or the
+// completed within Bounds.ShutdownTimeout. It returns nil after that, or the
 // error that made serving impossible.
 func (s *Server) Run(ctx context.Context) error {
 	if !s.isListening() {
@@ -59,7 +59,7 @@ func (s *Server) Run(ctx context.Context) error {
 // shutdown completes the answers under way, then ends WebSockets, then the rest.
 func (s *Server) shutdown(ctx context.Context, endRequests func()) {
 	s.beginDrain()
-	bounded, cancel := context.WithTimeout(ctx, s.options.ShutdownTimeout)
+	bounded, cancel := context.WithTimeout(ctx, s.options.Bounds.ShutdownTimeout)
 	defer cancel()
 	var group sync.WaitGroup
 	for _, p := range s.ports {

@@ -16,15 +16,7 @@ import (
 	"time"
 )
 
-const (
-	defaultNoRulesWait     = 10 * time.Second
-	defaultShutdownTimeout = 10 * time.Second
-	// readHeaderTimeout ends clients that send a header byte by byte.
-	readHeaderTimeout = 30 * time.Second
-	// idleTimeout is above the 600 s for which load balancers keep an idle
-	// connection: it is for them to close it, or a request would be lost.
-	idleTimeout = 11 * time.Minute
-)
+const defaultNoRulesWait = 10 * time.Second
 
 // Port is one port of the app that requests are intercepted for.
 type Port struct {
@@ -44,9 +36,8 @@ type Options struct {
 	// NoRulesWait is how long requests wait for the first rules before they
 	// are served without; absent is 10 s.
 	NoRulesWait time.Duration
-	// ShutdownTimeout is how long answers under way may take once Run is to
-	// end; absent is 10 s.
-	ShutdownTimeout time.Duration
+	// Bounds are what no client and no app may take more of.
+	Bounds Bounds
 	// PreserveForwardedFor leaves X-Forwarded-For as it was sent, instead of
 	// appending the peer.
 	PreserveForwardedFor bool
@@ -86,9 +77,9 @@ type portServer struct {
 // called or Options.NoRulesWait is over.
 func New(ports []Port, decider Decider, options Options) (*Server, error) {
 	options.NoRulesWait = cmp.Or(options.NoRulesWait, defaultNoRulesWait)
-	options.ShutdownTimeout = cmp.Or(options.ShutdownTimeout, defaultShutdownTimeout)
+	options.Bounds = options.Bounds.withDefaults()
 	s := &Server{
-		decider: decider, options: options, gate: newRulesGate(), transport: newTransport(),
+		decider: decider, options: options, gate: newRulesGate(), transport: newTransport(options.Bounds),
 		metrics: options.Metrics, logger: cmp.Or(options.Logger, slog.Default()), drainBegun: make(chan struct{}),
 	}
 	if s.metrics == nil {
@@ -118,8 +109,9 @@ func (s *Server) newHTTPServer(port Port, upstream *url.URL) *http.Server {
 			server: s, appPort: port.AppPort,
 			forward: newForwarder(upstream, s.transport, s.options.PreserveForwardedFor, s.logger),
 		},
-		ReadHeaderTimeout: readHeaderTimeout,
-		IdleTimeout:       idleTimeout,
+		ReadHeaderTimeout: s.options.Bounds.ReadHeaderTimeout,
+		IdleTimeout:       s.options.Bounds.IdleTimeout,
+		MaxHeaderBytes:    s.options.Bounds.MaxHeaderBytes,
 		// OPTIONS * is the app's to answer.
 		DisableGeneralOptionsHandler: true,
 		ErrorLog:                     slog.NewLogLogger(s.logger.Handler(), slog.LevelDebug),
