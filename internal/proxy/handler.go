@@ -100,6 +100,7 @@ func (p *portHandler) admit(writer *answerWriter, request *http.Request, rules *
 		policy, rule := found.Denied.Policy, found.Denied.Rule
 		p.server.metrics.countOutcome(policy.Kind, policy.Name, rule.Name, outcomeDenied)
 		writeAnswer(writer, refuseMissing(found.Denied, isGRPC(request.Header)))
+		p.server.observing.lacking(request.Method, writer, found.Denied)
 		return settlement{}, false
 	case len(found.Hits) == 0:
 		return settlement{}, true
@@ -129,6 +130,7 @@ func (p *portHandler) decide(writer *answerWriter, request *http.Request, rules 
 	writer.fields = newLimitFields(&decision, responseOf(hits))
 	if !decision.Allowed {
 		writeAnswer(writer, refuse(&decision, isGRPC(request.Header)))
+		p.server.observing.refused(request.Method, writer, decision.Limits)
 		return settlement{}, false
 	}
 	if !p.server.waitForTurn(request.Context(), decision.Delay) {

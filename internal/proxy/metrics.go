@@ -22,7 +22,7 @@ const (
 )
 
 // Metrics are what a sidecar measures, in a registry of its own. No label ever
-// holds a client, a path or a key.
+// holds a client, a path or a key in clear.
 type Metrics struct {
 	// Registry is what the admin listener serves.
 	Registry *prometheus.Registry
@@ -35,6 +35,9 @@ type Metrics struct {
 	rulesetInfo     *prometheus.GaugeVec
 	noRules         prometheus.Counter
 	nearLimit       *prometheus.CounterVec
+	// identityRefusals is the only one with a label for clients: a keyed hash, for
+	// rules that were asked for.
+	identityRefusals *prometheus.CounterVec
 }
 
 // NewMetrics makes a fresh set of metrics.
@@ -68,7 +71,10 @@ func NewMetrics() *Metrics {
 	m.nearLimit = prometheus.NewCounterVec(prometheus.CounterOpts{
 		Name: "penstock_near_limit_total", Help: "Requests that the store admitted, and that left less than a tenth of a limit.",
 	}, []string{"policy", "rule"})
-	m.Registry.MustRegister(m.nearLimit, m.decisions, m.decisionSeconds, m.requestSeconds, m.storeErrors, m.breakerOpen, m.rulesetInfo, m.noRules,
+	m.identityRefusals = prometheus.NewCounterVec(prometheus.CounterOpts{
+		Name: "penstock_identity_refusals_total", Help: "Refused requests by the hash of their identity, for the rules of --key-labels.",
+	}, []string{"policy", "rule", "identity"})
+	m.Registry.MustRegister(m.nearLimit, m.identityRefusals, m.decisions, m.decisionSeconds, m.requestSeconds, m.storeErrors, m.breakerOpen, m.rulesetInfo, m.noRules,
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	return m
 }
@@ -90,6 +96,14 @@ func (m *Metrics) WatchCorrectionsLost(lost func() int64) error {
 	return m.Registry.Register(prometheus.NewCounterFunc(prometheus.CounterOpts{
 		Name: "penstock_corrections_lost_total", Help: "Late charges and give-backs that never reached the store, so that it counts too little or too much until they would have worn off.",
 	}, func() float64 { return float64(lost()) }))
+}
+
+// WatchMemoryForgotten adds how many counters of the process made room for others while
+// they were in use. The number must not fall.
+func (m *Metrics) WatchMemoryForgotten(forgotten func() int64) error {
+	return m.Registry.Register(prometheus.NewCounterFunc(prometheus.CounterOpts{
+		Name: "penstock_memory_keys_forgotten_total", Help: "Counters in memory that made room for others while in use: each may have admitted its limit once more.",
+	}, func() float64 { return float64(forgotten()) }))
 }
 
 func (m *Metrics) rulesSet(revision string) {
