@@ -64,7 +64,7 @@ func (s *Server) rulesView() (debugView, error) {
 }
 
 func viewOf(policy *ruleset.Policy, rule *ruleset.Rule, counts map[RuleName]map[string]int64) ruleView {
-	name := RuleName{Policy: policyLabel(policy.Kind, policy.Name), Rule: rule.Name}
+	name := NameOf(policy, rule)
 	view := ruleView{Policy: name.Policy, PolicyGeneration: policy.Generation, Rule: name.Rule, Mode: "Enforce", Decisions: counts[name]}
 	if rule.Shadow {
 		view.Mode = "Shadow"

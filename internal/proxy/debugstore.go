@@ -11,7 +11,7 @@ import (
 
 // StoreState is where requests are counted, and how that goes.
 type StoreState struct {
-	// Kind is what is counted in, such as "Redis Cluster"; no address and no password.
+	// Kind is what is counted in, such as "Redis Cluster"; no password.
 	Kind string `json:"kind"`
 	// BreakerOpen says that the store failed and is not asked at present.
 	BreakerOpen bool `json:"breakerOpen"`

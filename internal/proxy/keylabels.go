@@ -7,6 +7,8 @@ import (
 	"sync"
 
 	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/penstock-dev/penstock/internal/ruleset"
 )
 
 // otherIdentities is the label of all identities beyond the cap.
@@ -18,6 +20,11 @@ type RuleName struct {
 	// ClusterRateLimitPolicy.
 	Policy string
 	Rule   string
+}
+
+// NameOf names a rule of a policy.
+func NameOf(policy *ruleset.Policy, rule *ruleset.Rule) RuleName {
+	return RuleName{Policy: policyLabel(policy.Kind, policy.Name), Rule: rule.Name}
 }
 
 func (n RuleName) String() string { return n.Policy + "/" + n.Rule }

@@ -55,7 +55,7 @@ func (o *Options) addAppFlags(g *settings.Group) {
 	g.Var(settings.Duration(&b.UpstreamIdleTimeout), "upstream-idle-timeout", "how `LONG` an idle connection to the app is kept; keep it below the app's own, or requests are lost")
 	g.Var(settings.Int(&b.MaxIdleUpstream, 1, mostConnections), "max-idle-upstream", "`NUMBER` of idle connections that are kept to each port of the app")
 	g.Var(settings.Duration(&b.ExpectContinueTimeout), "expect-continue-timeout", "how `LONG` a body is held back for an app that does not answer to Expect: 100-continue")
-	g.Var(&forwardedFor{preserve: &o.PreserveForwardedFor}, "forwarded-for", "`Append` the client's address to X-Forwarded-For, or Preserve that as it was sent")
+	g.Var(&forwardedFor{preserve: &o.PreserveForwardedFor}, "forwarded-for", "`HOW` X-Forwarded-For goes on: Append adds the client's address, Preserve leaves it as it was sent")
 }
 
 func (o *Options) addLifeFlags(g *settings.Group) {

@@ -16,7 +16,7 @@ func ruleNames(matcher *match.Matcher) map[RuleName]bool {
 	names := make(map[RuleName]bool)
 	for policy := range matcher.Policies() {
 		for i := range policy.Rules {
-			names[RuleName{Policy: policyLabel(policy.Kind, policy.Name), Rule: policy.Rules[i].Name}] = true
+			names[NameOf(policy, &policy.Rules[i])] = true
 		}
 	}
 	return names
