@@ -4,7 +4,6 @@
 package main
 
 import (
-	"io"
 	"log/slog"
 	"math"
 	"runtime/debug"
@@ -59,7 +58,7 @@ func TestLimitMemoryTakesNineTenths(t *testing.T) {
 	before := debug.SetMemoryLimit(-1)
 	t.Cleanup(func() { debug.SetMemoryLimit(before) })
 	root := files(map[string]string{"proc/self/cgroup": "0::/\n", "sys/fs/cgroup/memory.max": "1073741820"})
-	log := slog.New(slog.NewTextHandler(io.Discard, nil))
+	log := slog.New(slog.DiscardHandler)
 	debug.SetMemoryLimit(math.MaxInt64)
 	limitMemory(root, func(string) string { return "900MiB" }, log)
 	if got := debug.SetMemoryLimit(-1); got != math.MaxInt64 {

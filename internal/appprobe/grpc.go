@@ -12,6 +12,7 @@ import (
 	"io"
 	"net/http"
 	"slices"
+	"strconv"
 )
 
 // The health service of gRPC (grpc.health.v1), of which the two messages are so small
@@ -113,7 +114,7 @@ func healthVerdict(frame []byte) error {
 	if status == statusServing {
 		return nil
 	}
-	name := fmt.Sprint(status)
+	name := strconv.FormatUint(status, 10)
 	if status < uint64(len(healthStates)) {
 		name = healthStates[status]
 	}

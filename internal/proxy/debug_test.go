@@ -167,7 +167,7 @@ func TestDebugIsOnLoopbackOnly(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			request := httptest.NewRequest("GET", "/debug/rules", nil)
+			request := httptest.NewRequest(http.MethodGet, "/debug/rules", nil)
 			request = request.WithContext(context.WithValue(request.Context(), http.LocalAddrContextKey, local))
 			request.RemoteAddr, request.Host = tc.remote, tc.host
 			recorder := httptest.NewRecorder()

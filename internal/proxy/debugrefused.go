@@ -6,6 +6,7 @@ package proxy
 import (
 	"fmt"
 	"io"
+	"strconv"
 	"text/tabwriter"
 	"time"
 )
@@ -48,7 +49,7 @@ func (v *refusedView) writeText(to io.Writer) {
 	_, _ = fmt.Fprintln(table, "IDENTITY\tPOLICY/RULE/LIMIT\tREFUSED\tLAST")
 	for i := range v.Heaviest {
 		entry := &v.Heaviest[i]
-		identity, count := entry.Identity, fmt.Sprint(entry.Refused)
+		identity, count := entry.Identity, strconv.FormatInt(entry.Refused, 10)
 		if identity == "" {
 			identity = "-"
 		}

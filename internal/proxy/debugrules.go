@@ -8,6 +8,7 @@ import (
 	"io"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 	"text/tabwriter"
 	"time"
@@ -111,7 +112,7 @@ func (v *rulesView) writeText(to io.Writer) {
 	if v.Since != nil {
 		line("revision:", v.Revision)
 		if v.Sequence > 0 {
-			line("sequence:", fmt.Sprint(v.Sequence))
+			line("sequence:", strconv.FormatInt(v.Sequence, 10))
 		}
 		line("namespace:", v.Namespace)
 		line("in force since:", v.Since.Format(time.RFC3339))

@@ -20,13 +20,19 @@ const maxHeaviest = 128
 type heaviest struct {
 	most int
 
-	mu      sync.Mutex
-	entries map[refusedBy]*heavy
+	mu sync.Mutex
+	// places is where each entry is.
+	places  map[refusedBy]int
+	entries []heavy
+	// counts are those of the entries, apart so that looking for the fewest is quick: a
+	// flood of identities makes each refusal do it.
+	counts []int64
 }
 
 // heavy is one identity under one limit.
 type heavy struct {
 	refusedBy
+	// count is how many refusals there were, in a list.
 	count int64
 	// excess is by how much count may be too high.
 	excess int64
@@ -34,34 +40,35 @@ type heavy struct {
 }
 
 func newHeaviest(most int) *heaviest {
-	return &heaviest{most: most, entries: make(map[refusedBy]*heavy, most)}
+	return &heaviest{most: most, places: make(map[refusedBy]int, most)}
 }
 
 func (h *heaviest) add(by refusedBy, now time.Time) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	entry := h.entries[by]
+	place, known := h.places[by]
 	switch {
-	case entry != nil:
+	case known:
 	case len(h.entries) < h.most:
-		entry = &heavy{refusedBy: by}
-		h.entries[by] = entry
+		place = len(h.entries)
+		h.places[by] = place
+		h.entries, h.counts = append(h.entries, heavy{refusedBy: by}), append(h.counts, 0)
 	default:
-		entry = h.lightest()
-		delete(h.entries, entry.refusedBy)
-		entry.refusedBy, entry.excess = by, entry.count
-		h.entries[by] = entry
+		place = h.lightest()
+		delete(h.places, h.entries[place].refusedBy)
+		h.places[by] = place
+		h.entries[place] = heavy{refusedBy: by, excess: h.counts[place]}
 	}
-	entry.count++
-	entry.last = now
+	h.counts[place]++
+	h.entries[place].last = now
 }
 
-// lightest is the entry with the fewest refusals, of several the one seen longest ago.
-func (h *heaviest) lightest() *heavy {
-	var found *heavy
-	for _, entry := range h.entries {
-		if found == nil || entry.count < found.count || entry.count == found.count && entry.last.Before(found.last) {
-			found = entry
+// lightest is the place of the entry with the fewest refusals.
+func (h *heaviest) lightest() int {
+	found := 0
+	for place, count := range h.counts {
+		if count < h.counts[found] {
+			found = place
 		}
 	}
 	return found
@@ -71,9 +78,9 @@ func (h *heaviest) lightest() *heavy {
 func (h *heaviest) list() []heavy {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	entries := make([]heavy, 0, len(h.entries))
-	for _, entry := range h.entries {
-		entries = append(entries, *entry)
+	entries := slices.Clone(h.entries)
+	for place := range entries {
+		entries[place].count = h.counts[place]
 	}
 	slices.SortFunc(entries, func(a, b heavy) int {
 		return cmp.Or(cmp.Compare(b.count-b.excess, a.count-a.excess), cmp.Compare(b.count, a.count), b.last.Compare(a.last),
@@ -86,9 +93,14 @@ func (h *heaviest) list() []heavy {
 func (h *heaviest) retain(rules map[RuleName]bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	for by := range h.entries {
-		if !rules[RuleName{Policy: by.policy, Rule: by.rule}] {
-			delete(h.entries, by)
+	kept := 0
+	for place, entry := range h.entries {
+		delete(h.places, entry.refusedBy)
+		if rules[RuleName{Policy: entry.policy, Rule: entry.rule}] {
+			h.entries[kept], h.counts[kept] = entry, h.counts[place]
+			h.places[entry.refusedBy] = kept
+			kept++
 		}
 	}
+	h.entries, h.counts = h.entries[:kept], h.counts[:kept]
 }

@@ -8,6 +8,8 @@ import (
 	"strconv"
 	"testing"
 	"time"
+
+	"github.com/google/go-cmp/cmp"
 )
 
 // TestHeaviestHoldsWhatItPromises compares with exact counts under a flood of
@@ -44,9 +46,22 @@ func TestHeaviestHoldsWhatItPromises(t *testing.T) {
 			t.Errorf("%s has %d of %d refusals and is not among the %d heaviest", by.identity, count, total, most)
 		}
 	}
-	sketch.retain(map[RuleName]bool{{Policy: "web", Rule: "other"}: true})
-	if left := sketch.list(); len(left) != 0 {
-		t.Errorf("%d entries are left of a rule that is no more", len(left))
+}
+
+func TestHeaviestForgetsRulesThatAreNoMore(t *testing.T) {
+	t.Parallel()
+	sketch, now := newHeaviest(4), time.Unix(1000, 0)
+	gone, kept := refusedBy{policy: "web", rule: "gone"}, refusedBy{policy: "web", rule: "kept", identity: "a"}
+	for range 3 {
+		sketch.add(gone, now)
+		sketch.add(kept, now)
+	}
+	sketch.retain(map[RuleName]bool{{Policy: "web", Rule: "kept"}: true})
+	sketch.add(kept, now)
+	sketch.add(gone, now)
+	want := []heavy{{refusedBy: kept, count: 4, last: now}, {refusedBy: gone, count: 1, last: now}}
+	if diff := cmp.Diff(want, sketch.list(), cmp.AllowUnexported(heavy{}, refusedBy{})); diff != "" {
+		t.Errorf("entries (-want +got):\n%s", diff)
 	}
 }
 

@@ -4,6 +4,7 @@
 package proxy
 
 import (
+	"context"
 	"log/slog"
 	"sync"
 	"time"
@@ -29,7 +30,11 @@ type refusalLog struct {
 	omittedEver int64
 }
 
+// newRefusalLog logs nothing where the logger would not.
 func newRefusalLog(logger *slog.Logger, perSecond int, now func() time.Time) *refusalLog {
+	if !logger.Enabled(context.Background(), slog.LevelInfo) {
+		perSecond = 0
+	}
 	return &refusalLog{logger: logger, perSecond: perSecond, now: now, tokens: float64(perSecond), at: now()}
 }
 

@@ -69,6 +69,17 @@ func TestRefusalLogIsSampled(t *testing.T) {
 	}
 }
 
+func TestRefusalLogIsOffWhereItsLevelIs(t *testing.T) {
+	t.Parallel()
+	log := newRefusalLog(slog.New(slog.NewJSONHandler(&bytes.Buffer{}, &slog.HandlerOptions{Level: slog.LevelWarn})), 1, time.Now)
+	for range 5 {
+		log.tell(refusedBy{policy: "web"}, outcomeDenied, "GET", &answerWriter{ResponseWriter: httptest.NewRecorder()})
+	}
+	if left := log.omissions(); left != 0 {
+		t.Errorf("%d lines are told to be left out of a log that has none", left)
+	}
+}
+
 func TestRefusalLogCanBeOff(t *testing.T) {
 	t.Parallel()
 	var logs bytes.Buffer
