@@ -64,7 +64,7 @@ func TestARefusedClientIsFound(t *testing.T) {
 	if second.Identity != "" || second.Limit != "" || second.Refused != 1 {
 		t.Errorf("the other is %+v, want one without identity", second)
 	}
-	if series := identitySeries(t, f.server.metrics); series["web/all/"+key] != 2 || len(series) != 1 {
+	if series := identitySeries(t, f.server.observing.labels); series["web/all/"+key] != 2 || len(series) != 1 {
 		t.Errorf("series are %v", series)
 	}
 	_, text := send(t, "GET", f.adminURL+"/debug/refused", nil, nil)

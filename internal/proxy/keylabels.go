@@ -41,12 +41,22 @@ type keyLabels struct {
 	series map[refusedBy]bool
 }
 
-func newKeyLabels(refusals *prometheus.CounterVec, rules []RuleName, most int) *keyLabels {
-	k := &keyLabels{refusals: refusals, rules: make(map[RuleName]bool), most: most, series: make(map[refusedBy]bool)}
+// newKeyLabels adds its metric where there are such rules. It is the only one with a
+// label for clients.
+func newKeyLabels(registry *prometheus.Registry, rules []RuleName, most int) (*keyLabels, error) {
+	k := &keyLabels{
+		refusals: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "penstock_identity_refusals_total", Help: "Refused requests by the hash of their identity, for the rules of --key-labels.",
+		}, []string{"policy", "rule", "identity"}),
+		rules: make(map[RuleName]bool), most: most, series: make(map[refusedBy]bool),
+	}
 	for _, rule := range rules {
 		k.rules[rule] = true
 	}
-	return k
+	if len(rules) == 0 {
+		return k, nil
+	}
+	return k, registry.Register(k.refusals)
 }
 
 func (k *keyLabels) count(by refusedBy) {

@@ -9,14 +9,15 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/prometheus/client_golang/prometheus"
 )
 
 // identitySeries are the series of penstock_identity_refusals_total.
-func identitySeries(t *testing.T, metrics *Metrics) map[string]float64 {
+func identitySeries(t *testing.T, labels *keyLabels) map[string]float64 {
 	t.Helper()
 	series := make(map[string]float64)
-	err := eachSeries(metrics.identityRefusals, func(labels map[string]string, value float64) {
-		series[labels["policy"]+"/"+labels["rule"]+"/"+labels["identity"]] = value
+	err := eachSeries(labels.refusals, func(names map[string]string, value float64) {
+		series[names["policy"]+"/"+names["rule"]+"/"+names["identity"]] = value
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -26,9 +27,11 @@ func identitySeries(t *testing.T, metrics *Metrics) map[string]float64 {
 
 func TestKeyLabelsAreCapped(t *testing.T) {
 	t.Parallel()
-	metrics := NewMetrics()
 	login, search := RuleName{"web", "login"}, RuleName{"cluster/floor", "search"}
-	labels := newKeyLabels(metrics.identityRefusals, []RuleName{login, search}, 3)
+	labels, err := newKeyLabels(prometheus.NewRegistry(), []RuleName{login, search}, 3)
+	if err != nil {
+		t.Fatal(err)
+	}
 	count := func(rule RuleName, identity string) {
 		labels.count(refusedBy{policy: rule.Policy, rule: rule.Rule, limit: "minute", identity: identity})
 	}
@@ -40,14 +43,14 @@ func TestKeyLabelsAreCapped(t *testing.T) {
 	count(search, "id0")
 	count(RuleName{"web", "all"}, "id0")
 	want := map[string]float64{"web/login/id0": 2, "web/login/id1": 2, "web/login/id2": 2, "web/login/other": 2, "cluster/floor/search/other": 1}
-	if diff := cmp.Diff(want, identitySeries(t, metrics)); diff != "" {
+	if diff := cmp.Diff(want, identitySeries(t, labels)); diff != "" {
 		t.Errorf("series (-want +got):\n%s", diff)
 	}
 	// A rule that is no more gives its series up, and others have room.
 	labels.retain(map[RuleName]bool{search: true})
 	count(search, "id9")
 	want = map[string]float64{"cluster/floor/search/other": 1, "cluster/floor/search/id9": 1}
-	if diff := cmp.Diff(want, identitySeries(t, metrics)); diff != "" {
+	if diff := cmp.Diff(want, identitySeries(t, labels)); diff != "" {
 		t.Errorf("series after rules changed (-want +got):\n%s", diff)
 	}
 }

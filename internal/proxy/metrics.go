@@ -35,9 +35,6 @@ type Metrics struct {
 	rulesetInfo     *prometheus.GaugeVec
 	noRules         prometheus.Counter
 	nearLimit       *prometheus.CounterVec
-	// identityRefusals is the only one with a label for clients: a keyed hash, for
-	// rules that were asked for.
-	identityRefusals *prometheus.CounterVec
 }
 
 // NewMetrics makes a fresh set of metrics.
@@ -71,10 +68,7 @@ func NewMetrics() *Metrics {
 	m.nearLimit = prometheus.NewCounterVec(prometheus.CounterOpts{
 		Name: "penstock_near_limit_total", Help: "Requests that the store admitted, and that left less than a tenth of a limit.",
 	}, []string{"policy", "rule"})
-	m.identityRefusals = prometheus.NewCounterVec(prometheus.CounterOpts{
-		Name: "penstock_identity_refusals_total", Help: "Refused requests by the hash of their identity, for the rules of --key-labels.",
-	}, []string{"policy", "rule", "identity"})
-	m.Registry.MustRegister(m.nearLimit, m.identityRefusals, m.decisions, m.decisionSeconds, m.requestSeconds, m.storeErrors, m.breakerOpen, m.rulesetInfo, m.noRules,
+	m.Registry.MustRegister(m.nearLimit, m.decisions, m.decisionSeconds, m.requestSeconds, m.storeErrors, m.breakerOpen, m.rulesetInfo, m.noRules,
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	return m
 }

@@ -4,6 +4,7 @@
 package proxy
 
 import (
+	"fmt"
 	"log/slog"
 	"time"
 
@@ -30,12 +31,15 @@ type observing struct {
 	labels   *keyLabels
 }
 
-func newObserving(options *Options, metrics *Metrics, logger *slog.Logger) *observing {
+func newObserving(options *Options, metrics *Metrics, logger *slog.Logger) (*observing, error) {
+	labels, err := newKeyLabels(metrics.Registry, options.KeyLabels, options.KeyLabelSeries)
+	if err != nil {
+		return nil, fmt.Errorf("register metrics: %w", err)
+	}
 	return &observing{
 		log:      newRefusalLog(logger, options.RefusalLogsPerSecond, time.Now),
-		heaviest: newHeaviest(maxHeaviest),
-		labels:   newKeyLabels(metrics.identityRefusals, options.KeyLabels, options.KeyLabelSeries),
-	}
+		heaviest: newHeaviest(maxHeaviest), labels: labels,
+	}, nil
 }
 
 // refused notes a request that limits refused, after it has been answered.

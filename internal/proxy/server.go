@@ -103,7 +103,10 @@ func New(ports []Port, decider Decider, options Options) (*Server, error) {
 	if s.options.Prober == nil {
 		s.options.Prober = appprobe.NewProber("", nil)
 	}
-	s.observing = newObserving(&s.options, s.metrics, s.logger)
+	var err error
+	if s.observing, err = newObserving(&s.options, s.metrics, s.logger); err != nil {
+		return nil, err
+	}
 	if err := s.metrics.watchRulesetAge(s.gate); err != nil {
 		return nil, fmt.Errorf("register metrics: %w", err)
 	}
