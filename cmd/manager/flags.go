@@ -11,6 +11,8 @@ import (
 	"log/slog"
 
 	"sigs.k8s.io/controller-runtime/pkg/client/config"
+
+	"github.com/penstock-dev/penstock/internal/settings"
 )
 
 const (
@@ -26,12 +28,14 @@ type options struct {
 	embeddedStore string
 	namespace     string
 	sidecarImage  string
-	leaderElect   bool
-	metrics       string
-	health        string
-	webhookPort   int
-	logLevel      slog.Level
-	version       bool
+	// sidecarArguments are flags that all sidecars get.
+	sidecarArguments []string
+	leaderElect      bool
+	metrics          string
+	health           string
+	webhookPort      int
+	logLevel         slog.Level
+	version          bool
 }
 
 // parseFlags reads the command line. Its errors say what to write instead.
@@ -47,6 +51,8 @@ func parseFlags(arguments []string, getenv func(string) string, output io.Writer
 		"the operator's own `NAMESPACE`, with the Secrets that stores name; environment POD_NAMESPACE")
 	flags.StringVar(&o.sidecarImage, "sidecar-image", getenv("PENSTOCK_SIDECAR_IMAGE"),
 		"`IMAGE` of the injected sidecar, required; environment PENSTOCK_SIDECAR_IMAGE")
+	flags.Var(settings.List(&o.sidecarArguments), "sidecar-argument",
+		"`FLAG` that the webhook gives to each new sidecar, such as --idle-timeout=5m; repeatable; see sidecar --help")
 	flags.BoolVar(&o.leaderElect, "leader-elect", false, "let one of several replicas reconcile; webhooks are served by all")
 	flags.StringVar(&o.metrics, "metrics-bind-address", defaultMetrics, "`ADDR` of the metrics over HTTP; 0 serves none")
 	flags.StringVar(&o.health, "health-probe-bind-address", defaultHealth, "`ADDR` of /healthz and /readyz; 0 serves none")
@@ -78,7 +84,7 @@ func (o *options) check(rest []string) error {
 	case o.webhookPort < 1 || o.webhookPort > maxPort:
 		return fmt.Errorf("--webhook-port is %d: write a port from 1 to %d", o.webhookPort, maxPort)
 	}
-	return nil
+	return checkSidecarArguments(o.sidecarArguments)
 }
 
 func or(value, absent string) string {

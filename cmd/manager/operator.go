@@ -117,6 +117,8 @@ func setUpWebhook(mgr ctrl.Manager, config *rest.Config, o *options, secrets *co
 		Image:      o.sidecarImage,
 		Version:    version,
 		Kubernetes: kubernetes.GitVersion,
+
+		SidecarArguments: o.sidecarArguments,
 	})
 }
 

@@ -34,24 +34,27 @@ type countStore struct {
 	// isAway says that the store failed and is not asked at present.
 	isAway func() bool
 	// lost is how many corrections never reached the store.
-	lost  func() int64
-	close func()
+	lost func() int64
+	// forgotten is how many counters in memory made room for others.
+	forgotten func() int64
+	close     func()
 }
 
 // openStore opens what --store names. A Redis must answer now: a person who tries
 // things out wants to know of a wrong address at once.
-func openStore(ctx context.Context, store string, timeout time.Duration) (*countStore, error) {
-	if store == memoryStore {
+func openStore(ctx context.Context, flags *runFlags) (*countStore, error) {
+	if flags.store == memoryStore {
+		memory := limiter.NewMemory(nil, flags.memoryKeys)
 		return &countStore{
-			name: "memory of this process", limiter: limiter.NewMemory(nil, limiter.DefaultMemoryKeys),
+			name: "memory of this process", limiter: memory, forgotten: memory.Forgotten,
 			isAway: func() bool { return false }, lost: func() int64 { return 0 }, close: func() {},
 		}, nil
 	}
-	settings, err := redisconn.ParseURL(store)
+	settings, err := redisconn.ParseURL(flags.store)
 	if err != nil {
 		return nil, fmt.Errorf("%w: --store: %w; or write --store memory", errUsage, err)
 	}
-	settings.OperationTimeout = timeout
+	settings.OperationTimeout = flags.timeout
 	if err := contact(ctx, settings); err != nil {
 		return nil, fmt.Errorf("reach the store at %s: %w; start it, correct --store, or count with --store memory", strings.Join(settings.Addresses, ", "), err)
 	}
@@ -61,7 +64,8 @@ func openStore(ctx context.Context, store string, timeout time.Duration) (*count
 	}
 	redis.Await(ctx)
 	return &countStore{
-		name: nameOf(settings), limiter: redis, isAway: redis.Open, lost: redis.CorrectionsLost, close: redis.Close,
+		name: nameOf(settings), limiter: redis, isAway: redis.Open, lost: redis.CorrectionsLost,
+		forgotten: func() int64 { return 0 }, close: redis.Close,
 	}, nil
 }
 
@@ -90,9 +94,17 @@ func contact(ctx context.Context, settings redisconn.Settings) error {
 }
 
 // decider never fails: while the store is away, each rule's onStoreFailure decides.
-func (c *countStore) decider(metrics *proxy.Metrics) limiter.Decider {
-	deciding := limiter.WithFallback(c.limiter, limiter.FallbackOptions{OnStoreError: metrics.StoreError})
-	return limiter.WithPodScope(deciding, limiter.NewMemory(nil, limiter.DefaultMemoryKeys))
+func (c *countStore) decider(metrics *proxy.Metrics, memoryKeys int) limiter.Decider {
+	fallback := limiter.WithFallback(c.limiter, limiter.FallbackOptions{OnStoreError: metrics.StoreError, MaxKeys: memoryKeys})
+	ofPod := limiter.NewMemory(nil, memoryKeys)
+	inStore := c.forgotten
+	c.forgotten = func() int64 { return inStore() + fallback.Forgotten() + ofPod.Forgotten() }
+	return limiter.WithPodScope(fallback, ofPod)
+}
+
+// state tells of the store, for /debug.
+func (c *countStore) state() proxy.StoreState {
+	return proxy.StoreState{Kind: c.name, BreakerOpen: c.isAway(), CorrectionsLost: c.lost(), MemoryForgotten: c.forgotten()}
 }
 
 // watch says when the store goes away and comes back, until ctx ends.

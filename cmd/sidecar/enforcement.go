@@ -55,7 +55,7 @@ func (e *enforcement) enforce(update store.Update, labels map[string]string) err
 	}
 	e.setRules(&proxy.Rules{
 		Matcher: matcher, Namespace: update.RuleSet.Namespace,
-		Revision: update.Revision, LivePods: livePods(update.LivePods),
+		Revision: update.Revision, Sequence: update.Sequence, LivePods: livePods(update.LivePods),
 	})
 	// Only now: the rules before may have had issuers that these have not.
 	e.keys.Follow(matcher.KeyURLs())

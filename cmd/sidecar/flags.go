@@ -8,11 +8,21 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"log/slog"
+	"net/netip"
 	"strconv"
 	"strings"
+
+	"github.com/penstock-dev/penstock/internal/appprobe"
+	"github.com/penstock-dev/penstock/internal/limiter"
+	"github.com/penstock-dev/penstock/internal/proxy"
+	"github.com/penstock-dev/penstock/internal/settings"
 )
 
-const defaultAdminPort = 15420
+const (
+	defaultAdminPort = 15420
+	maxPort          = 65535
+)
 
 // portPair is one intercepted port.
 type portPair struct {
@@ -20,14 +30,21 @@ type portPair struct {
 	app    int32 // where the app does
 }
 
-// options are the command line.
+// options are what the sidecar is told.
 type options struct {
 	ports     portPairs
 	adminPort int
+	appHost   string // where the app is; empty: the pod's first address
+	probes    probeSet
 	store     string // folder of the mounted Secret; empty with rules
 	labels    string // file of the downward API; empty: no labels
 	rules     string // file with a rule set; empty with store
-	version   bool
+	// memoryKeys bounds what is counted in this process.
+	memoryKeys int
+	logLevel   slog.Level
+	config     string
+	version    bool
+	proxy      proxy.Options
 }
 
 // portPairs is the flag value of --port, which may be given several times.
@@ -77,51 +94,86 @@ func parsePort(value string) (int32, error) {
 	return int32(port), nil
 }
 
-// parseFlags reads the command line. It prints help where that is asked for and
-// returns flag.ErrHelp; other errors are for the caller to print.
+func (p *portPairs) IsRepeatable() bool { return true }
+
+// newFlags are all flags with their defaults.
+func newFlags() (*options, *settings.Groups) {
+	o, groups := &options{adminPort: defaultAdminPort, memoryKeys: limiter.DefaultMemoryKeys}, &settings.Groups{}
+	g := groups.Group("Ports")
+	g.Var(&o.ports, "port", "intercepted port as `LISTEN=APP`, such as 15480=8080; repeatable")
+	g.Var(settings.Int(&o.adminPort, 1, maxPort), "admin-port", "`PORT` of /healthz, /readyz, /metrics, /probe/NAME, and on loopback /debug/")
+	g.Var(settings.Text(&o.appHost), "app-host", "IP `ADDRESS` at which the app is dialled; absent is the pod's first one. A loopback address exposes what listens there only, and makes callers look local")
+	g = groups.Group("Rules")
+	g.Var(settings.Text(&o.store), "store", "`FOLDER` with store.json (settings of the store) and rules.json (snapshot); they may appear later")
+	g.Var(settings.Text(&o.rules), "rules", "`FILE` with a compiled rule set, counted in memory, instead of --store; to try one out")
+	g.Var(settings.Text(&o.labels), "labels", "`FILE` with the pod's labels, as the downward API writes it; absent is no labels")
+	g.Var(settings.Int(&o.memoryKeys, 1, 100_000_000), "memory-keys", "`NUMBER` of counters that are kept in memory, where the store is not asked; 100,000 take about 30 MB")
+	o.proxy.AddFlags(groups)
+	g = groups.Group("This program")
+	g.Var(&o.probes, "probes", "probes of the app by name, as `JSON` in the words of a pod's spec, such as {\"web/readiness\": {\"httpGet\": {\"port\": 8080, \"path\": \"/ready\"}}}: /probe/NAME on the admin port performs them")
+	g.Var(settings.Level(&o.logLevel), "log-level", "`LEVEL` from which on lines are logged: debug, info, warn or error")
+	g.Var(settings.Text(&o.config), settings.FileFlag, "`FILE` with a JSON object that says the same as flags, such as {\"log-level\": \"debug\", \"port\": [\"15480=8080\"]}; flags win")
+	g.Var(settings.Switch(&o.version), "version", "print the version and exit")
+	return o, groups
+}
+
+// parseFlags reads the command line, and the file that it names. It prints help where
+// that is asked for and returns flag.ErrHelp; other errors are for the caller to print.
 func parseFlags(arguments []string, stderr io.Writer) (options, error) {
-	parsed := options{}
-	set := flag.NewFlagSet("sidecar", flag.ContinueOnError)
-	set.SetOutput(io.Discard)
-	set.Var(&parsed.ports, "port", "intercepted port as `LISTEN=APP`, such as 15480=8080; repeatable")
-	set.IntVar(&parsed.adminPort, "admin-port", defaultAdminPort, "`port` of /healthz, /readyz and /metrics")
-	set.StringVar(&parsed.store, "store", "", "`folder` with store.json (settings) and rules.json (snapshot); may appear later")
-	set.StringVar(&parsed.labels, "labels", "", "`file` with the pod's labels, as the downward API writes it; absent: no labels")
-	set.StringVar(&parsed.rules, "rules", "", "`file` with a compiled rule set, counted in memory, instead of --store; to try one out")
-	set.BoolVar(&parsed.version, "version", false, "print the version and exit")
+	parsed, groups := newFlags()
+	set := groups.FlagSet("sidecar")
 	err := set.Parse(arguments)
 	if errors.Is(err, flag.ErrHelp) {
 		fmt.Fprint(stderr, usageText)
-		set.SetOutput(stderr)
-		set.PrintDefaults()
+		groups.WriteHelp(stderr)
 		return options{}, flag.ErrHelp
 	}
 	if err != nil {
 		return options{}, err
 	}
 	if parsed.version {
-		return parsed, nil
+		return *parsed, nil
 	}
 	if set.NArg() > 0 {
 		return options{}, fmt.Errorf("unexpected argument %q", set.Arg(0))
 	}
-	return parsed, parsed.validate()
+	if parsed.config != "" {
+		given := map[string]bool{}
+		set.Visit(func(f *flag.Flag) { given[f.Name] = true })
+		if err := settings.ReadFile(parsed.config, set, func(name string) bool { return given[name] }); err != nil {
+			return options{}, err
+		}
+	}
+	return *parsed, parsed.validate()
 }
 
-func (o options) validate() error {
+func (o *options) validate() error {
 	if len(o.ports) == 0 {
 		return errors.New("flag --port is missing: name each intercepted port as LISTEN=APP, such as --port=15480=8080")
 	}
 	if (o.store == "") == (o.rules == "") {
 		return errors.New("exactly one of the flags --store and --rules is needed: --store=FOLDER in a pod, --rules=FILE to try a rule set out")
 	}
-	if o.adminPort < 1 || o.adminPort > 65535 {
-		return fmt.Errorf("flag --admin-port: %d is no port, want 1 to 65535", o.adminPort)
-	}
 	for _, pair := range o.ports {
 		if int(pair.listen) == o.adminPort || int(pair.app) == o.adminPort {
 			return fmt.Errorf("flag --admin-port: %d is also in --port=%d=%d", o.adminPort, pair.listen, pair.app)
 		}
 	}
-	return nil
+	if o.appHost != "" {
+		if _, err := netip.ParseAddr(o.appHost); err != nil {
+			return fmt.Errorf("flag --app-host: %q is no IP address; leave it out for the pod's own", o.appHost)
+		}
+	}
+	return o.proxy.Check()
+}
+
+// probeSet is the flag value of --probes.
+type probeSet appprobe.Set
+
+func (p *probeSet) String() string { return "" }
+
+func (p *probeSet) Set(text string) error {
+	set, err := appprobe.ParseSet(text)
+	*p = probeSet(set)
+	return err
 }

@@ -12,10 +12,10 @@ import (
 	"github.com/redis/go-redis/v9"
 )
 
-// newLogger logs JSON lines, also for the Redis client, whose lines are of use
+// newLogger logs JSON lines from a level on, also for the Redis client, whose lines are of use
 // only when looking closely: what matters in them is reported by its callers.
-func newLogger(output io.Writer) *slog.Logger {
-	log := slog.New(slog.NewJSONHandler(output, nil))
+func newLogger(output io.Writer, level slog.Level) *slog.Logger {
+	log := slog.New(slog.NewJSONHandler(output, &slog.HandlerOptions{Level: level}))
 	redis.SetLogger(redisLogger{log: log})
 	return log
 }

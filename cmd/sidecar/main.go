@@ -21,9 +21,12 @@ const usageText = `Usage:
   sidecar [flags]   enforce rate limits in front of the app of this pod
   sidecar drain     tell the sidecar of this pod that the pod ends; returns at once
 
-Environment: POD_NAME, POD_NAMESPACE, POD_UID, POD_IPS (comma-separated).
+Environment: POD_NAME, POD_NAMESPACE, POD_UID, POD_IPS (comma-separated);
+GOMEMLIMIT, absent: nine tenths of the container's memory limit; GOMAXPROCS,
+absent: the container's CPU limit.
 
-Flags:
+Exit status: 0 ended by SIGTERM or SIGINT, once answers under way are complete;
+1 it could not run; 2 a flag or a setting of the file is wrong.
 `
 
 func main() {
@@ -52,7 +55,9 @@ func run(arguments []string, getenv func(string) string, stdout, stderr io.Write
 	if err != nil {
 		return report(stderr, err)
 	}
-	return report(stderr, serve(ctx, flags, pod, newLogger(stderr)))
+	log := newLogger(stderr, flags.logLevel)
+	limitMemory(os.DirFS("/"), getenv, log)
+	return report(stderr, serve(ctx, flags, pod, log))
 }
 
 func report(stderr io.Writer, err error) int {

@@ -4,7 +4,9 @@
 package main
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"net"
@@ -13,6 +15,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/penstock-dev/penstock/internal/appprobe"
 	"github.com/penstock-dev/penstock/internal/jwks"
 	"github.com/penstock-dev/penstock/internal/limiter"
 	"github.com/penstock-dev/penstock/internal/proxy"
@@ -33,6 +36,8 @@ type sidecar struct {
 	rules   *enforcement
 	// stores is nil where the rules come from a file.
 	stores *storeLink
+	// forgotten is how many counters in memory made room for others.
+	forgotten func() int64
 }
 
 // serve runs the sidecar until the context ends.
@@ -45,7 +50,7 @@ func serve(ctx context.Context, flags options, pod identity, log *slog.Logger) e
 	if err := s.newServer(s.newDecider()); err != nil {
 		return err
 	}
-	if err := s.metrics.WatchCorrectionsLost(s.correctionsLost); err != nil {
+	if err := errors.Join(s.metrics.WatchCorrectionsLost(s.correctionsLost), s.metrics.WatchMemoryForgotten(s.forgotten)); err != nil {
 		return err
 	}
 	if err := s.metrics.WatchKeyFetchesFailed(s.rules.keys.Failed); err != nil {
@@ -71,10 +76,15 @@ func serve(ctx context.Context, flags options, pod identity, log *slog.Logger) e
 // where a rule set is tried out.
 func (s *sidecar) newDecider() limiter.Decider {
 	if s.flags.rules != "" {
-		return limiter.NewMemory(nil, limiter.DefaultMemoryKeys)
+		memory := limiter.NewMemory(nil, s.flags.memoryKeys)
+		s.forgotten = memory.Forgotten
+		return memory
 	}
 	current := &currentDecider{}
-	counted := &countedDecider{next: limiter.WithFallback(current, limiter.FallbackOptions{OnStoreError: s.metrics.StoreError})}
+	fallback := limiter.WithFallback(current, limiter.FallbackOptions{OnStoreError: s.metrics.StoreError, MaxKeys: s.flags.memoryKeys})
+	counted := &countedDecider{next: fallback}
+	ofPod := limiter.NewMemory(nil, s.flags.memoryKeys)
+	s.forgotten = func() int64 { return fallback.Forgotten() + ofPod.Forgotten() }
 	acker := store.NewAcker(s.pod.namespace, store.Ack{PodUID: s.pod.uid, PodName: s.pod.name, Version: version}, store.AckerOptions{
 		Sample: func(ack *store.Ack) {
 			ack.BreakerOpen, ack.Undecided = current.breakerOpen(), counted.undecided.Load()
@@ -82,9 +92,11 @@ func (s *sidecar) newDecider() limiter.Decider {
 		},
 		Report: reporter(s.log, "Acks cannot be written", "Acks are written again"),
 	})
-	inForce := store.NewInForce(s.pod.namespace, store.Events{Apply: s.rules.apply, Changed: acker.Set})
+	inForce := store.NewInForce(s.pod.namespace, store.Events{
+		Apply: s.rules.apply, Changed: acker.Set, Confirmed: func() { s.server.ConfirmRules() },
+	})
 	s.stores = &storeLink{inForce: inForce, acker: acker, decider: current, log: s.log}
-	return limiter.WithPodScope(counted, limiter.NewMemory(nil, limiter.DefaultMemoryKeys))
+	return limiter.WithPodScope(counted, ofPod)
 }
 
 // correctionsLost is 0 in memory, where none can be lost.
@@ -97,21 +109,33 @@ func (s *sidecar) correctionsLost() int64 {
 
 func (s *sidecar) newServer(decider limiter.Decider) error {
 	hosts := listenHosts(s.pod.ips, canListen)
+	appHost := cmp.Or(s.flags.appHost, s.pod.ips[0].String())
 	ports := make([]proxy.Port, len(s.flags.ports))
 	for i, pair := range s.flags.ports {
 		ports[i] = proxy.Port{
 			Listen: listenAddresses(hosts, pair.listen), AppPort: pair.app,
-			Upstream: net.JoinHostPort(s.pod.ips[0].String(), strconv.Itoa(int(pair.app))),
+			Upstream: net.JoinHostPort(appHost, strconv.Itoa(int(pair.app))),
 		}
 	}
-	server, err := proxy.New(ports, decider, proxy.Options{
-		Admin: listenAddresses(hosts, int32(s.flags.adminPort)), Metrics: s.metrics, Logger: s.log,
-	})
+	options := s.flags.proxy
+	options.Admin, options.Metrics, options.Logger = listenAddresses(hosts, int32(s.flags.adminPort)), s.metrics, s.log
+	options.Prober, options.StoreState = appprobe.NewProber(appHost, appprobe.Set(s.flags.probes)), s.storeState
+	server, err := proxy.New(ports, decider, options)
 	if err != nil {
 		return err
 	}
 	s.server, s.rules.setRules = server, server.SetRules
 	return nil
+}
+
+// storeState tells of the store, for /debug.
+func (s *sidecar) storeState() proxy.StoreState {
+	state := proxy.StoreState{Kind: "memory of this process", MemoryForgotten: s.forgotten()}
+	if s.stores != nil {
+		state.Kind = s.stores.kind()
+		state.BreakerOpen, state.CorrectionsLost = s.stores.decider.breakerOpen(), s.correctionsLost()
+	}
+	return state
 }
 
 // run serves and follows what changes. What follows the store ends only after the

@@ -4,10 +4,12 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"log/slog"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/redis/go-redis/v9"
@@ -29,6 +31,9 @@ type storeLink struct {
 	decider *currentDecider
 	log     *slog.Logger
 
+	// used is what kind of store is used; nil where none is known yet.
+	used atomic.Pointer[string]
+
 	stop    context.CancelFunc
 	running sync.WaitGroup
 }
@@ -47,6 +52,7 @@ func (l *storeLink) connect(ctx context.Context, settings redisconn.Settings) er
 	// connection. A store that cannot be reached holds nobody up for long.
 	connected.Await(ctx)
 	l.decider.use(connected)
+	l.used.Store(new("Redis, " + cmp.Or(settings.Mode, redisconn.Standalone)))
 	if l.stop != nil {
 		l.stop()
 	}
@@ -64,6 +70,14 @@ func (l *storeLink) connect(ctx context.Context, settings redisconn.Settings) er
 	})
 	l.log.Info("Using the store", "settings", settings.Redacted())
 	return nil
+}
+
+// kind is what kind of store is used.
+func (l *storeLink) kind() string {
+	if used := l.used.Load(); used != nil {
+		return *used
+	}
+	return "none yet: no settings of a store are mounted"
 }
 
 // retire closes what belongs to a store that is used no more.

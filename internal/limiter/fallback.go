@@ -57,6 +57,9 @@ func (f *Fallback) Decide(ctx context.Context, namespace string, checks []Check)
 	return f.decideAlone(namespace, distinct(checks)), nil
 }
 
+// Forgotten is Memory.Forgotten of what is counted here.
+func (f *Fallback) Forgotten() int64 { return f.local.Forgotten() }
+
 // decideAlone decides without the store. All or nothing holds here too: where a
 // rule denies, nothing is charged.
 func (f *Fallback) decideAlone(namespace string, checks []Check) Decision {

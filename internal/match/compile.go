@@ -82,6 +82,17 @@ func CompileWith(rs *ruleset.RuleSet, podLabels map[string]string, options Optio
 	return m, nil
 }
 
+// Policies are the policies that are for the pod.
+func (m *Matcher) Policies() iter.Seq[*ruleset.Policy] {
+	return func(yield func(*ruleset.Policy) bool) {
+		for i := range m.policies {
+			if !yield(m.policies[i].policy) {
+				return
+			}
+		}
+	}
+}
+
 // Limits are all limits of the rules that are for the pod.
 func (m *Matcher) Limits() iter.Seq2[*ruleset.Rule, *ruleset.Limit] {
 	return func(yield func(*ruleset.Rule, *ruleset.Limit) bool) {

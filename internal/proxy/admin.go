@@ -12,7 +12,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 )
 
-// adminServer serves probes and metrics.
+// adminServer serves probes, metrics, and on loopback what helps to find out why.
 type adminServer struct {
 	http      *http.Server
 	listeners []net.Listener
@@ -22,6 +22,8 @@ func newAdminServer(s *Server) *adminServer {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { writeState(w, http.StatusOK, "ok") })
 	mux.HandleFunc("GET /readyz", s.serveReadiness)
+	mux.HandleFunc("GET /probe/{name...}", serveProbe(s.options.Prober))
+	s.addDebug(mux)
 	mux.Handle("GET /metrics", promhttp.HandlerFor(s.metrics.Registry, promhttp.HandlerOpts{
 		ErrorLog: slog.NewLogLogger(s.logger.Handler(), slog.LevelError),
 	}))
@@ -34,15 +36,24 @@ func newAdminServer(s *Server) *adminServer {
 // serveReadiness says whether requests are to be sent here. It does not depend on
 // the store: without it the app would be out of service, too.
 func (s *Server) serveReadiness(w http.ResponseWriter, _ *http.Request) {
+	ready, state := s.readiness()
+	status := http.StatusServiceUnavailable
+	if ready {
+		status = http.StatusOK
+	}
+	writeState(w, status, state)
+}
+
+func (s *Server) readiness() (ready bool, state string) {
 	switch {
 	case s.draining.Load():
-		writeState(w, http.StatusServiceUnavailable, "draining")
+		return false, "draining"
 	case !s.gate.isOpen():
-		writeState(w, http.StatusServiceUnavailable, "waiting for the first rules")
+		return false, "waiting for the first rules"
 	case s.gate.current.Load() == nil:
-		writeState(w, http.StatusOK, "ok, without rules: none came in time")
+		return true, "ok, without rules: none came in time"
 	default:
-		writeState(w, http.StatusOK, "ok")
+		return true, "ok"
 	}
 }
 

@@ -82,6 +82,7 @@ func (p *portHandler) admit(writer *answerWriter, request *http.Request, rules *
 			echoOrigin(refusal.header, request.Header)
 		}
 		writeAnswer(writer, refusal)
+		p.server.observing.lacking(request.Method, writer, found.Denied)
 		return settlement{}, false
 	case len(found.Hits) == 0:
 		return settlement{}, true
@@ -116,6 +117,7 @@ func (p *portHandler) decide(writer *answerWriter, request *http.Request, rules 
 			writer.fields.hidePartitions()
 		}
 		writeAnswer(writer, refusal)
+		p.server.observing.refused(request.Method, writer, decision.Limits)
 		return settlement{}, false
 	}
 	if !p.server.waitForTurn(request.Context(), decision.Delay) {

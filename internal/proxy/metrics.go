@@ -23,7 +23,7 @@ const (
 )
 
 // Metrics are what a sidecar measures, in a registry of its own. No label ever
-// holds a client, a path or a key.
+// holds a client, a path or a key in clear.
 type Metrics struct {
 	// Registry is what the admin listener serves.
 	Registry *prometheus.Registry
@@ -99,6 +99,14 @@ func (m *Metrics) WatchCorrectionsLost(lost func() int64) error {
 	return m.Registry.Register(prometheus.NewCounterFunc(prometheus.CounterOpts{
 		Name: "penstock_corrections_lost_total", Help: "Late charges and give-backs that never reached the store, so that it counts too little or too much until they would have worn off.",
 	}, func() float64 { return float64(lost()) }))
+}
+
+// WatchMemoryForgotten adds how many counters of the process made room for others while
+// they were in use. The number must not fall.
+func (m *Metrics) WatchMemoryForgotten(forgotten func() int64) error {
+	return m.Registry.Register(prometheus.NewCounterFunc(prometheus.CounterOpts{
+		Name: "penstock_memory_keys_forgotten_total", Help: "Counters in memory that made room for others while in use: each may have admitted its limit once more.",
+	}, func() float64 { return float64(forgotten()) }))
 }
 
 func (m *Metrics) rulesSet(revision string) {

@@ -84,13 +84,27 @@ func (f *limitFields) appendRemaining(field, name []byte, state *limiter.LimitSt
 	return f.appendPartitionKey(field, state.Identity)
 }
 
-// appendPartitionKey appends pk as a byte sequence. The identity is base64url
-// already; a byte sequence has the other two characters.
+// appendPartitionKey appends pk as a byte sequence.
 func (f *limitFields) appendPartitionKey(field []byte, identity string) []byte {
 	if f.noPartitions || len(identity) < partitionKeyLength {
 		return field
 	}
 	field = append(field, ";pk=:"...)
+	return append(appendShownIdentity(field, identity), ':')
+}
+
+// shownIdentity is how an identity is told wherever it is: to its client, and to those
+// who run the app. It is empty for none.
+func shownIdentity(identity string) string {
+	if len(identity) < partitionKeyLength {
+		return ""
+	}
+	return string(appendShownIdentity(make([]byte, 0, partitionKeyLength), identity))
+}
+
+// appendShownIdentity appends as much of an identity as is shown. It is base64url; the
+// byte sequence that clients get has the other two characters.
+func appendShownIdentity(text []byte, identity string) []byte {
 	for _, c := range []byte(identity[:partitionKeyLength]) {
 		switch c {
 		case '-':
@@ -98,9 +112,9 @@ func (f *limitFields) appendPartitionKey(field []byte, identity string) []byte {
 		case '_':
 			c = '/'
 		}
-		field = append(field, c)
+		text = append(text, c)
 	}
-	return append(field, ':')
+	return text
 }
 
 // appendString appends a string of RFC 9651, which knows ASCII only.

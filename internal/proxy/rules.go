@@ -28,6 +28,8 @@ type Rules struct {
 	Namespace string
 	// Revision names the rule set's content in metrics.
 	Revision string
+	// Sequence is the number of its publication; 0 where there was none.
+	Sequence int64
 	// LivePods is how many pods share each policy's limits while the store is
 	// away. Absent or less than 1 counts as 1.
 	LivePods map[PolicyID]int64
@@ -53,6 +55,8 @@ type rulesGate struct {
 type inForce struct {
 	*Rules
 	lowered lowered
+	// since is when they came into force here.
+	since time.Time
 }
 
 func newRulesGate() *rulesGate {
@@ -61,16 +65,21 @@ func newRulesGate() *rulesGate {
 	return gate
 }
 
-func (g *rulesGate) set(rules *Rules) {
+// set puts rules in force and returns those before, nil if there were none.
+func (g *rulesGate) set(rules *Rules) (before *inForce) {
 	g.setting.Lock()
 	defer g.setting.Unlock()
-	next := &inForce{Rules: rules}
-	if before := g.current.Load(); before != nil {
+	next := &inForce{Rules: rules, since: time.Now().UTC()}
+	if before = g.current.Load(); before != nil {
 		next.lowered = before.lowered.after(before.Rules, rules, time.Now())
+		if before.Revision == rules.Revision {
+			next.since = before.since
+		}
 	}
 	g.current.Store(next)
 	g.confirm()
 	g.open()
+	return before
 }
 
 func (g *rulesGate) confirm() { g.confirmed.Store(time.Now().UnixNano()) }

@@ -13,6 +13,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"github.com/penstock-dev/penstock/internal/appprobe"
 )
 
 const defaultNoRulesWait = 10 * time.Second
@@ -30,7 +32,8 @@ type Port struct {
 
 // Options are the optional settings of a Server.
 type Options struct {
-	// Admin are the addresses of /healthz, /readyz and /metrics; absent is none.
+	// Admin are the addresses of /healthz, /readyz, /metrics, /probe and, on loopback,
+	// /debug; absent is none.
 	Admin []string
 	// NoRulesWait is how long requests wait for the first rules before they
 	// are served without; absent is 10 s.
@@ -40,6 +43,17 @@ type Options struct {
 	// PreserveForwardedFor leaves X-Forwarded-For as it was sent, instead of
 	// appending the peer.
 	PreserveForwardedFor bool
+	// RefusalLogsPerSecond is how many refusals are logged in a second at most; 0 logs
+	// none.
+	RefusalLogsPerSecond int
+	// KeyLabels are the rules whose refusals are counted by identity, in at most
+	// KeyLabelSeries series.
+	KeyLabels      []RuleName
+	KeyLabelSeries int
+	// Prober performs the app's probes for the admin listener; absent knows none.
+	Prober *appprobe.Prober
+	// StoreState tells of the store; absent is unknown.
+	StoreState func() StoreState
 	// Metrics absent is a fresh set.
 	Metrics *Metrics
 	// Logger absent is the default one.
@@ -53,6 +67,7 @@ type Server struct {
 	decider   Decider
 	gate      *rulesGate
 	metrics   *Metrics
+	observing *observing
 	logger    *slog.Logger
 	options   Options
 	transport *protocolTransport
@@ -75,6 +90,13 @@ func New(ports []Port, decider Decider, options Options) (*Server, error) {
 	}
 	if s.metrics == nil {
 		s.metrics = NewMetrics()
+	}
+	if s.options.Prober == nil {
+		s.options.Prober = appprobe.NewProber("", nil)
+	}
+	var err error
+	if s.observing, err = newObserving(&s.options, s.metrics, s.logger); err != nil {
+		return nil, err
 	}
 	if err := s.metrics.watchRulesetAge(s.gate); err != nil {
 		return nil, fmt.Errorf("register metrics: %w", err)
@@ -115,7 +137,18 @@ func parseUpstream(upstream string) (*url.URL, error) {
 // SetRules puts rules in force for the requests that begin from now on.
 func (s *Server) SetRules(rules *Rules) {
 	s.metrics.rulesSet(rules.Revision)
-	s.gate.set(rules)
+	if before := s.gate.set(rules); before == nil || before.Matcher != rules.Matcher {
+		s.forgetOthers(ruleNames(rules.Matcher))
+	}
+}
+
+// forgetOthers removes what was counted under rules that are no more.
+func (s *Server) forgetOthers(rules map[RuleName]bool) {
+	s.observing.heaviest.retain(rules)
+	s.observing.labels.retain(rules)
+	if err := s.metrics.retain(rules); err != nil {
+		s.logger.Warn("Series of rules that are no more stay", "error", err)
+	}
 }
 
 // ConfirmRules tells that the rules in force are still the newest.

@@ -46,6 +46,9 @@ type Events struct {
 	// Changed is told each new standing, after Apply returned: what it says is
 	// true by then. Nil tells nobody.
 	Changed func(Standing)
+	// Confirmed is called when the store was found to have nothing newer than what is
+	// in force. Nil tells nobody.
+	Confirmed func()
 }
 
 // InForce lets rule sets of one namespace through to Apply, from whatever source:
@@ -158,6 +161,16 @@ func (f *InForce) refuse(err error) error {
 	}
 	f.tell()
 	return err
+}
+
+// confirm tells that a head has nothing newer than what is in force. One that is gone
+// or older says nothing: a store that lost its data has no say.
+func (f *InForce) confirm(found head) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.events.Confirmed != nil && f.current.RuleSet != nil && f.problem == "" && found.sequence == f.current.Sequence {
+		f.events.Confirmed()
+	}
 }
 
 func (f *InForce) tell() {

@@ -74,6 +74,7 @@ func (s *Store) poll(ctx context.Context, inForce *InForce, bodyDelay time.Durat
 	}
 	news, needsBody := inForce.wants(found)
 	if !news {
+		inForce.confirm(found)
 		return nil
 	}
 	if !needsBody {

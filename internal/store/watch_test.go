@@ -232,3 +232,35 @@ func (r *reads) await(t *testing.T, further int64) {
 		<-time.After(time.Millisecond)
 	}
 }
+
+// TestWatchConfirmsWhatIsStillTheNewest looks at each poll that finds nothing newer,
+// and at those of a store that has lost its data, which say nothing.
+func TestWatchConfirmsWhatIsStillTheNewest(t *testing.T) {
+	t.Parallel()
+	onEachBackend(t, func(t *testing.T, s *Store, client redis.UniversalClient) {
+		publish(t, s, policies("web=a"))
+		var confirmed atomic.Int64
+		inForce := NewInForce(shop, Events{
+			Apply:     func(Update) error { return nil },
+			Confirmed: func() { confirmed.Add(1) },
+		})
+		polls := countReads(client)
+		start(t, func(ctx context.Context) {
+			s.Watch(ctx, inForce, WatchOptions{Poll: 5 * time.Millisecond, BodyDelay: time.Millisecond})
+		})
+		// The first poll puts it in force, with a second read for the body.
+		polls.await(t, 6)
+		if confirmed.Load() == 0 {
+			t.Error("polls that found nothing newer confirmed nothing")
+		}
+		if err := client.Del(t.Context(), rulesKey).Err(); err != nil {
+			t.Fatal(err)
+		}
+		polls.await(t, 3)
+		before := confirmed.Load()
+		polls.await(t, 3)
+		if after := confirmed.Load(); after != before {
+			t.Errorf("%d polls of a store without rules confirmed them", after-before)
+		}
+	})
+}

@@ -31,6 +31,8 @@ type Options struct {
 	Bundles Bundles
 	// Image is the sidecar's image.
 	Image string
+	// SidecarArguments are further flags of all sidecars.
+	SidecarArguments []string
 	// Version is the operator's.
 	Version string
 	// Kubernetes is the API server's version, for example v1.37.2. On one before
@@ -63,6 +65,7 @@ func Setup(mgr manager.Manager, options Options) error {
 		own:     options.Namespace,
 		options: inject.Options{
 			Image:              options.Image,
+			Arguments:          options.SidecarArguments,
 			Version:            options.Version,
 			OutdatedKubernetes: outdated,
 			Resources:          options.Resources,

@@ -9,6 +9,9 @@ import "k8s.io/apimachinery/pkg/api/resource"
 type Options struct {
 	// Image is the sidecar's image; its entry point is /sidecar.
 	Image string
+	// Arguments are further flags of the sidecar, the same in all pods. They come after
+	// those that depend on the pod.
+	Arguments []string
 	// Version is the operator's, for the report on the pod.
 	Version string
 	// OutdatedKubernetes is the version of an API server that is too old for

@@ -75,7 +75,9 @@ func addSidecar(pod *corev1.Pod, namespace Namespace, options Options) (patch, v
 		return nil, report, why
 	}
 	resources := sidecarResources(pod, namespace, options.Resources)
-	changes.prepend("/spec/initContainers", sidecar(pod, ports, admin, resources, options.Image), pod.Spec.InitContainers)
+	container := sidecar(pod, ports, admin, resources, options.Image)
+	container.Args = append(container.Args, options.Arguments...)
+	changes.prepend("/spec/initContainers", container, pod.Spec.InitContainers)
 	changes.extend("/spec/volumes", sidecarVolumes(), pod.Spec.Volumes)
 	report = v1alpha1.PodInjection{Injected: true, Interception: InterceptionPortName, Ports: ports, Version: options.Version}
 	return changes, report, refusal{}
