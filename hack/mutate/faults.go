@@ -59,7 +59,7 @@ var otherFaults = []fault{
 	{"match: the leftmost address believed", "internal/match/forwarded.go",
 		"strings.LastIndexByte(list, ',')", "strings.IndexByte(list, ',')", matchTests, "TestAddressTable"},
 	{"match: an exemption for odd spellings", "internal/match/exempt.go",
-		"!paths.canonical || paths.known == nil", "paths.known == nil", matchTests, "TestExemptions"},
+		"if !paths.canonical || paths.known == nil {", "if paths.known == nil {", matchTests, "TestExemptions"},
 	{"match: a second cookie passed over", "internal/match/keysource.go",
 		"if o.given && value != o.value {", "if false {", matchTests, "TestCookieValue"},
 	{"match: another case is another path", "internal/match/canonical.go",
@@ -68,7 +68,7 @@ var otherFaults = []fault{
 		"		case isPathByte(c):\n			out.WriteByte(c)", "		case isPathByte(c) && !escaped:\n			out.WriteByte(c)", matchTests, "TestPathTable"},
 
 	{"match: a shadow refuses who has no key", "internal/match/match.go",
-		"case rule.rule.Shadow:", "case false:", matchTests, "TestShadowsRefuseNoRequestAsItIs"},
+		"case shadow:", "case false:", matchTests, "TestShadowsRefuseNoRequestAsItIs"},
 	{"match: a request that is free by its own word", "internal/match/cost.go",
 		"most := int64(defaultCost)", "most := int64(0)", matchTests, "TestCostOfARequest"},
 	{"match: a cost that overflows", "internal/match/cost.go",
