@@ -49,7 +49,7 @@ images: ## Build the container images into bin/images, without Docker.
 ##@ Check
 
 .PHONY: test
-test: controlplane redis-server nginx ## Run every test but the real-cluster ones.
+test: controlplane redis-server http-programs ## Run every test but the real-cluster ones.
 	go -C hack/images test ./...
 	go -C hack/bench test ./...
 	go run ./hack/testrun $(TEST_PACKAGES)
@@ -61,7 +61,7 @@ test-limiter: redis-server ## Compare every algorithm on every kind of store wit
 	go test -C test/history -count=1 -timeout=30m -history.decisions=50000 -history.leased=75s
 
 .PHONY: test-proxy
-test-proxy: redis-server nginx ## Run the tables of cases of the request path, and count them.
+test-proxy: redis-server http-programs ## Run the tables of cases of the request path, and count them.
 	go run ./hack/testrun -proxy-suites
 
 .PHONY: fuzz
@@ -89,7 +89,7 @@ bench-limiter: redis-server ## Measure the limiter beside libraries, about 5 min
 	go -C hack/bench run . $(BENCH_FLAGS)
 
 .PHONY: bench-proxy
-bench-proxy: redis-server nginx ## Measure the request path beside other proxies, about 3 minutes (BENCH_FLAGS="-markdown ../../docs/performance.md").
+bench-proxy: redis-server http-programs ## Measure the request path beside other proxies, about 3 minutes (BENCH_FLAGS="-markdown ../../docs/performance.md").
 	go -C hack/bench run . -proxy $(BENCH_FLAGS)
 
 .PHONY: lint
@@ -128,9 +128,9 @@ controlplane: ## Build kube-apiserver, etcd and kubectl into bin/controlplane.
 redis-server: ## Have a redis-server for tests (installed when root on Debian).
 	hack/redis-server.sh
 
-.PHONY: nginx
-nginx: ## Have nginx and node for tests and benchmarks (installed when root on Debian).
-	hack/nginx.sh
+.PHONY: http-programs
+http-programs: ## Have nginx, node, curl, nghttp and h2load for tests and benchmarks (installed when root on Debian).
+	hack/http-programs.sh
 
 bin/golangci-lint: hack/lint/go.mod
 	CGO_ENABLED=0 go build -C hack/lint -trimpath -ldflags "-s -w" -o $(CURDIR)/$@ sigs.k8s.io/kube-api-linter/cmd/golangci-lint-kube-api-linter

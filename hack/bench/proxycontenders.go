@@ -177,7 +177,7 @@ func (s *stand) reverseProxy(address string) (*exec.Cmd, error) {
 func (s *stand) nginx(address, limit string) (*exec.Cmd, error) {
 	path, err := exec.LookPath("nginx")
 	if err != nil {
-		return nil, fmt.Errorf("%w; run: make nginx", err)
+		return nil, fmt.Errorf("%w; run: make http-programs", err)
 	}
 	folder, err := os.MkdirTemp(s.scratch, "nginx-")
 	if err != nil {

@@ -19,7 +19,7 @@ func output(t *testing.T, stdin, program string, arguments ...string) string {
 	t.Helper()
 	path, err := exec.LookPath(program)
 	if err != nil {
-		t.Fatalf("find %s: %v; install it (Debian: apt-get install curl nghttp2-client)", program, err)
+		t.Fatalf("find %s: %v; run: make http-programs", program, err)
 	}
 	command := exec.CommandContext(patient(t), path, arguments...)
 	command.Stdin = strings.NewReader(stdin)

@@ -81,7 +81,7 @@ func findProgram(t *testing.T, name string) string {
 	t.Helper()
 	path, err := exec.LookPath(name)
 	if err != nil {
-		t.Fatalf("%v; run: make nginx", err)
+		t.Fatalf("%v; run: make http-programs", err)
 	}
 	return path
 }
