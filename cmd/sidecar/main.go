@@ -56,6 +56,7 @@ func run(arguments []string, getenv func(string) string, stdout, stderr io.Write
 		return report(stderr, err)
 	}
 	log := newLogger(stderr, flags.logLevel)
+	collectLess(getenv)
 	limitMemory(os.DirFS("/"), getenv, log)
 	return report(stderr, serve(ctx, flags, pod, log))
 }

@@ -69,3 +69,17 @@ func TestLimitMemoryTakesNineTenths(t *testing.T) {
 		t.Errorf("limit is %d, want nine tenths of 1073741820", got)
 	}
 }
+
+// It sets what is the process': no other test may do so at the same time.
+func TestGarbageIsCollectedHalfAsOften(t *testing.T) {
+	before := debug.SetGCPercent(77)
+	t.Cleanup(func() { debug.SetGCPercent(before) })
+	collectLess(func(string) string { return "50" })
+	if got := debug.SetGCPercent(77); got != 77 {
+		t.Errorf("with GOGC set, the percentage is %d, want it left alone", got)
+	}
+	collectLess(func(string) string { return "" })
+	if got := debug.SetGCPercent(77); got != garbagePercent {
+		t.Errorf("without GOGC the percentage is %d, want %d", got, garbagePercent)
+	}
+}
