@@ -19,6 +19,7 @@ const (
 	limiterTests     = "./internal/limiter"
 	storeTests       = "./internal/store"
 	matchTests       = "./internal/match"
+	tokenTests       = "./internal/match/token"
 	proxyTests       = "./internal/proxy"
 	compileTests     = "./internal/compile"
 	injectTests      = "./internal/webhook/inject"
@@ -69,6 +70,16 @@ var otherFaults = []fault{
 
 	{"match: a shadow refuses who has no key", "internal/match/match.go",
 		"case shadow:", "case false:", matchTests, "TestShadowsRefuseNoRequestAsItIs"},
+	{"match: a forged header believed", "internal/match/clientsource.go",
+		" || !s.trusted.Contains(peer.WithZone(\"\").Unmap()) {", " {", matchTests, "TestAddressTable"},
+	{"match: an unlimited tier for odd spellings", "internal/match/tier.go",
+		"if len(tier.Limits) == 0 && !paths.canonical {", "if false {", matchTests, "TestTiers"},
+	{"match: the first match ends odd spellings, too", "internal/match/match.go",
+		"policy.policy.FirstMatch && turn.paths.canonical && !how.inDoubt", "policy.policy.FirstMatch", matchTests, "TestFirstMatch"},
+	{"token: what is critical passed over", "internal/match/token/parse.go",
+		"for _, critical := range []string{\"crit\", \"b64\"} {", "for _, critical := range []string{} {", tokenTests, "TestHostileTokens"},
+	{"proxy: any text sent back as origin", "internal/proxy/cors.go",
+		"return found && len(value) <= maxOrigin && hasOnly(scheme, \"+-.\") && hasOnly(authority, \"-._~%:[]\")", "return found && scheme+authority != \"\"", proxyTests, "TestOnlyOriginsAreSentBack"},
 	{"match: a request that is free by its own word", "internal/match/cost.go",
 		"most := int64(defaultCost)", "most := int64(0)", matchTests, "TestCostOfARequest"},
 	{"match: a cost that overflows", "internal/match/cost.go",
