@@ -108,11 +108,9 @@ func keyText(parts []ruleset.KeyPart) string {
 	for _, part := range parts {
 		var sources []string
 		for _, source := range part.From {
-			text := "client address"
-			switch source.Kind {
-			case ruleset.SourceHeader:
-				text = "header " + source.Name
-			case ruleset.SourceExpression:
+			// Whoever runs this wrote the policy, and so the expression.
+			text := source.Words()
+			if source.Kind == ruleset.SourceExpression {
 				text = source.Name
 			}
 			sources = append(sources, text)

@@ -192,12 +192,8 @@ func perText(window time.Duration) string {
 // sourceNames lists where a part of a key may come from.
 func sourceNames(part *ruleset.KeyPart) string {
 	var names []string
-	for _, source := range part.From {
-		if source.Kind == ruleset.SourceHeader {
-			names = append(names, "header "+http.CanonicalHeaderKey(source.Name))
-			continue
-		}
-		names = append(names, "client address")
+	for i := range part.From {
+		names = append(names, part.From[i].Words())
 	}
 	return strings.Join(names, " or ")
 }
