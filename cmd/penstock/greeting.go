@@ -4,6 +4,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"net"
@@ -133,9 +134,31 @@ func matchText(matches []ruleset.Match) string {
 				text += " and below"
 			}
 		}
-		texts = append(texts, strings.TrimSpace(text))
+		text = cmp.Or(strings.TrimSpace(text), "any path")
+		if len(m.Hosts) > 0 {
+			text += " at " + strings.Join(m.Hosts, "|")
+		}
+		text += conditionsText(" with header ", m.Headers) + conditionsText(" with parameter ", m.QueryParams)
+		texts = append(texts, text)
 	}
 	return ", on " + strings.Join(texts, "; ")
+}
+
+// conditionsText tells of headers or parameters that a match asks for.
+func conditionsText(what string, conditions []ruleset.ValueMatch) string {
+	var text strings.Builder
+	for _, c := range conditions {
+		text.WriteString(what + c.Name)
+		switch c.Type {
+		case ruleset.ValueExact:
+			text.WriteString(" = " + c.Value)
+		case ruleset.ValueRegularExpression:
+			text.WriteString(" ~ " + c.Value)
+		case ruleset.ValueAbsent:
+			text.WriteString(" absent")
+		}
+	}
+	return text.String()
 }
 
 // example is a command that meets the first rule.

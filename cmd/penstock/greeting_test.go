@@ -28,3 +28,19 @@ func TestTheExampleMeetsTheRule(t *testing.T) {
 		t.Errorf("without rules: %s", got)
 	}
 }
+
+func TestTheGreetingSaysWhatIsMatched(t *testing.T) {
+	t.Parallel()
+	for want, match := range map[string]ruleset.Match{
+		", on POST /login and below": {Methods: []string{"POST"}, Path: &ruleset.PathMatch{Type: ruleset.PathPrefix, Value: "/login"}},
+		", on /a at *.example.com":   {Path: &ruleset.PathMatch{Type: ruleset.PathExact, Value: "/a"}, Hosts: []string{"*.example.com"}},
+		", on any path with header x-env = dev with parameter debug absent": {
+			Headers:     []ruleset.ValueMatch{{Name: "x-env", Type: ruleset.ValueExact, Value: "dev"}},
+			QueryParams: []ruleset.ValueMatch{{Name: "debug", Type: ruleset.ValueAbsent}},
+		},
+	} {
+		if got := matchText([]ruleset.Match{match}); got != want {
+			t.Errorf("got %q, want %q", got, want)
+		}
+	}
+}

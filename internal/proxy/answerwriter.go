@@ -116,7 +116,7 @@ func declaredLength(header http.Header) int64 {
 }
 
 // hopByHop are the fields that belong to one connection (RFC 9110, section 7.6.1).
-var hopByHop = []string{"Connection", "Keep-Alive", "Proxy-Connection", "Te", "Trailer", "Transfer-Encoding", "Upgrade"}
+var hopByHop = []string{"Connection", "Keep-Alive", "Proxy-Authenticate", "Proxy-Authorization", "Proxy-Connection", "Te", "Trailer", "Transfer-Encoding", "Upgrade"}
 
 // removeHopByHop cleans an interim answer: net/http does it for final ones only
 // (golang/go#81319).

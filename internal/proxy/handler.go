@@ -15,6 +15,8 @@ import (
 type portHandler struct {
 	server  *Server
 	appPort int32
+	// appHost is the host that the app is told of where the client names none.
+	appHost string
 	forward *httputil.ReverseProxy
 }
 
@@ -62,7 +64,7 @@ func (p *portHandler) ServeHTTP(w http.ResponseWriter, request *http.Request) {
 // admit reports whether a request may pass, and has answered it if not. One that may
 // has waited for its turn, and owes a settlement once it is answered.
 func (p *portHandler) admit(writer *answerWriter, request *http.Request, rules *inForce) (settlement, bool) {
-	found, err := rules.Matcher.Match(&requestView{request: request, appPort: p.appPort})
+	found, err := rules.Matcher.Match(&requestView{request: request, appPort: p.appPort, appHost: p.appHost})
 	p.server.metrics.countShadowDenied(found.ShadowDenied)
 	p.server.metrics.countExpressionErrors(found.ExpressionErrors)
 	p.server.metrics.countExempt(found.Exempt)

@@ -34,7 +34,7 @@ type portServer struct {
 
 func (s *Server) newPort(port Port, upstream *url.URL) *portServer {
 	p := &portServer{port: port, upstream: upstream, refused: make(chan struct{}, 1)}
-	p.handler = &portHandler{server: s, appPort: port.AppPort}
+	p.handler = &portHandler{server: s, appPort: port.AppPort, appHost: upstream.Host}
 	p.handler.forward = newForwarder(upstream, s.transport, s.options.PreserveForwardedFor,
 		func(w http.ResponseWriter, request *http.Request, err error) { s.forwardFailed(p, w, request, err) }, s.logger)
 	p.front = &front{bounds: s.options.Bounds, silent: map[*net.TCPConn]struct{}{}}

@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"net/http"
 	"strings"
+
+	"golang.org/x/net/http/httpguts"
 )
 
 // keepOnlyWebSocket removes any upgrade but the one to WebSocket: behind
@@ -21,6 +23,11 @@ func keepOnlyWebSocket(outbound http.Header) {
 
 func isWebSocket(header http.Header) bool {
 	return strings.EqualFold(header.Get("Upgrade"), "websocket")
+}
+
+// asksForWebSocket reports whether a request's header opens a WebSocket.
+func asksForWebSocket(header http.Header) bool {
+	return isWebSocket(header) && httpguts.HeaderValuesContainsToken(header["Connection"], "Upgrade")
 }
 
 // checkUpgrade refuses a switch of protocols that the client did not ask for.

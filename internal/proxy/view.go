@@ -4,10 +4,15 @@
 package proxy
 
 import (
+	"cmp"
+	"maps"
 	"net/http"
 	"net/netip"
 	"net/textproto"
+	"slices"
 	"strings"
+
+	"golang.org/x/net/http/httpguts"
 
 	"github.com/penstock-dev/penstock/internal/match"
 )
@@ -16,32 +21,41 @@ import (
 type requestView struct {
 	request *http.Request
 	appPort int32
+	// appHost is what the app sees as host of a request that names none.
+	appHost string
 }
 
 var _ match.View = (*requestView)(nil)
 
 func (v *requestView) Method() string   { return v.request.Method }
 func (v *requestView) Target() string   { return v.request.RequestURI }
-func (v *requestView) Host() string     { return v.request.Host }
+func (v *requestView) Host() string     { return cmp.Or(v.request.Host, v.appHost) }
 func (v *requestView) Scheme() string   { return "http" }
 func (v *requestView) LocalPort() int32 { return v.appPort }
 func (v *requestView) Peer() netip.Addr { return peerOf(v.request) }
 
 // HeaderNames are those of the fields that the app will see.
 func (v *requestView) HeaderNames() []string {
-	names := make([]string, 0, len(v.request.Header))
+	names := make([]string, 0, len(v.request.Header)+len(hopByHop))
 	for name := range v.request.Header {
-		if name := strings.ToLower(name); v.Header(name) != nil {
-			names = append(names, name)
+		if !slices.Contains(hopByHop, name) {
+			names = append(names, strings.ToLower(name))
 		}
 	}
-	return names
+	for _, name := range hopByHop {
+		names = append(names, strings.ToLower(name))
+	}
+	return slices.DeleteFunc(names, func(name string) bool { return v.Header(name) == nil })
 }
 
 // Header returns what the app will see: a field that the client named in
 // Connection ends here, or a client could be counted by a key of its choice and
 // be nobody to the app.
 func (v *requestView) Header(name string) []string {
+	canonical := http.CanonicalHeaderKey(name)
+	if slices.Contains(hopByHop, canonical) {
+		return v.hopByHop(canonical)
+	}
 	for _, line := range v.request.Header["Connection"] {
 		for token := range strings.SplitSeq(line, ",") {
 			if strings.EqualFold(textproto.TrimString(token), name) && !isForwarded(name) {
@@ -49,7 +63,34 @@ func (v *requestView) Header(name string) []string {
 			}
 		}
 	}
-	return v.request.Header.Values(name)
+	return v.request.Header[canonical]
+}
+
+// hopByHop returns a field that ends here as the app will see it: written anew where what
+// it is about goes on, whether the client names it in Connection or not.
+func (v *requestView) hopByHop(canonical string) []string {
+	header := v.request.Header
+	switch canonical {
+	case "Connection":
+		if asksForWebSocket(header) {
+			return []string{"Upgrade"}
+		}
+	case "Upgrade":
+		if asksForWebSocket(header) {
+			return header["Upgrade"][:1]
+		}
+	case "Te":
+		if httpguts.HeaderValuesContainsToken(header["Te"], "trailers") {
+			return []string{"trailers"}
+		}
+	case "Trailer":
+		if len(v.request.Trailer) > 0 {
+			return slices.Sorted(maps.Keys(v.request.Trailer))
+		}
+	case "Transfer-Encoding":
+		return v.request.TransferEncoding
+	}
+	return nil
 }
 
 // peerOf is the address that a request came from. It is invalid where the
