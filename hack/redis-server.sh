@@ -3,26 +3,16 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # Has a redis-server >= 7 for the tests: the one that REDIS_SERVER names, the one
-# on PATH, or, as root on Debian, the distribution's package. The package's own
-# service is not started: tests run servers of their own on private ports.
+# on PATH, or, as root on Debian, the distribution's package.
 set -euo pipefail
+cd "$(dirname "$0")/.."
 
 server=${REDIS_SERVER:-redis-server}
 
 major() { "$server" --version 2>/dev/null | sed -nE 's/.* v=([0-9]+)\..*/\1/p'; }
 
-if [ -z "$(major)" ] && [ -z "${REDIS_SERVER:-}" ] && [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null; then
-  echo "redis-server: installing the distribution's package"
-  export DEBIAN_FRONTEND=noninteractive
-  policy=/usr/sbin/policy-rc.d
-  if [ ! -e "$policy" ]; then
-    # Debian starts a service as it installs it, unless this says no.
-    printf '#!/bin/sh\nexit 101\n' >"$policy"
-    chmod +x "$policy"
-    trap 'rm -f "$policy"' EXIT
-  fi
-  apt-get update -qq
-  apt-get install -y -qq --no-install-recommends redis-server >/dev/null
+if [ -z "$(major)" ] && [ -z "${REDIS_SERVER:-}" ]; then
+  hack/debian-install.sh redis-server
 fi
 
 found=$(major || true) # a server that is not there is said below

@@ -31,14 +31,14 @@ var proxySuites = []suite{
 	{"command line, login.yaml among them", "./cmd/penstock", "TestCommandLine", 6},
 }
 
-// arguments are those of go test for all suites at once.
+// arguments are those of go test for all suites at once, with the race detector.
 func arguments(suites []suite) []string {
 	var packages, tests []string
 	for _, s := range suites {
 		packages, tests = append(packages, s.pkg), append(tests, s.test)
 	}
 	slices.Sort(packages)
-	return append([]string{"-run=^(" + strings.Join(tests, "|") + ")$"}, slices.Compact(packages)...)
+	return append([]string{"-race", "-run=^(" + strings.Join(tests, "|") + ")$"}, slices.Compact(packages)...)
 }
 
 // cases counts what has passed of each suite.

@@ -58,7 +58,7 @@ func TestCasesAreSubtestsWithoutSubtests(t *testing.T) {
 func TestArgumentsNameEachPackageOnce(t *testing.T) {
 	t.Parallel()
 	got := arguments([]suite{{"b", "./b", "TestB", 1}, {"a", "./a", "TestA", 1}, {"c", "./b", "TestC", 1}})
-	if diff := cmp.Diff([]string{"-run=^(TestB|TestA|TestC)$", "./a", "./b"}, got); diff != "" {
+	if diff := cmp.Diff([]string{"-race", "-run=^(TestB|TestA|TestC)$", "./a", "./b"}, got); diff != "" {
 		t.Errorf("arguments (-want +got):\n%s", diff)
 	}
 }
