@@ -52,7 +52,7 @@ func parseFlags(arguments []string, getenv func(string) string, output io.Writer
 	flags.StringVar(&o.sidecarImage, "sidecar-image", getenv("PENSTOCK_SIDECAR_IMAGE"),
 		"`IMAGE` of the injected sidecar, required; environment PENSTOCK_SIDECAR_IMAGE")
 	flags.Var(settings.List(&o.sidecarArguments), "sidecar-argument",
-		"`FLAG` that the webhook gives to each new sidecar, such as --idle-timeout=5m; repeatable; see sidecar --help")
+		"`FLAG` that the webhook gives to each new sidecar, such as --idle-timeout=15m; repeatable; see sidecar --help")
 	flags.BoolVar(&o.leaderElect, "leader-elect", false, "let one of several replicas reconcile; webhooks are served by all")
 	flags.StringVar(&o.metrics, "metrics-bind-address", defaultMetrics, "`ADDR` of the metrics over HTTP; 0 serves none")
 	flags.StringVar(&o.health, "health-probe-bind-address", defaultHealth, "`ADDR` of /healthz and /readyz; 0 serves none")

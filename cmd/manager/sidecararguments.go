@@ -17,7 +17,7 @@ import (
 func checkSidecarArguments(arguments []string) error {
 	for _, argument := range arguments {
 		if !strings.HasPrefix(argument, "--") || !strings.Contains(argument, "=") {
-			return fmt.Errorf("--sidecar-argument %q is no flag with a value: write --name=value, such as --idle-timeout=5m", argument)
+			return fmt.Errorf("--sidecar-argument %q is no flag with a value: write --name=value, such as --idle-timeout=15m", argument)
 		}
 	}
 	var options proxy.Options

@@ -16,8 +16,9 @@ import (
 )
 
 const (
-	kindPolicy       = compile.KindRateLimitPolicy
-	defaultNamespace = "default"
+	kindPolicy        = compile.KindRateLimitPolicy
+	kindClusterPolicy = "ClusterRateLimitPolicy"
+	defaultNamespace  = "default"
 )
 
 // loaded are policy files in compiled form.

@@ -142,6 +142,9 @@ func (d *document) checkKind() error {
 	if want := v1alpha1.SchemeGroupVersion.String(); head.APIVersion != want {
 		return d.problem("apiVersion", fmt.Sprintf("is not %s: write that, and keep other objects in another file", want))
 	}
+	if head.Kind == kindClusterPolicy {
+		return d.problem("kind", kindClusterPolicy+" is not enforced by this version: write a "+kindPolicy+" for each namespace")
+	}
 	if head.Kind != kindPolicy {
 		return d.problem("kind", fmt.Sprintf("is not %s: write that, and keep other objects in another file", kindPolicy))
 	}

@@ -141,7 +141,7 @@ func enforce(server *proxy.Server, rules *ruleset.RuleSet, store string, keys *j
 	if err != nil {
 		return err
 	}
-	matcher, err := match.CompileWith(rules, nil, match.Options{Keys: keys})
+	matcher, err := match.Compile(rules, nil, match.Options{Keys: keys})
 	if err != nil {
 		return fmt.Errorf("prepare rules: %w", err)
 	}

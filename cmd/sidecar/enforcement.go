@@ -49,7 +49,7 @@ func (e *enforcement) relabel(labels map[string]string) error {
 }
 
 func (e *enforcement) enforce(update store.Update, labels map[string]string) error {
-	matcher, err := match.CompileWith(update.RuleSet, labels, match.Options{Keys: e.keys})
+	matcher, err := match.Compile(update.RuleSet, labels, match.Options{Keys: e.keys})
 	if err != nil {
 		return err
 	}

@@ -74,7 +74,7 @@ func TestBudgetIsNeverTooLow(t *testing.T) {
 			rules.Policies = append(rules.Policies, *form)
 		}
 		labels := map[string]string{"app": rapid.SampledFrom([]string{"a", "b", "c"}).Draw(t, "app"), "tier": rapid.SampledFrom([]string{"x", "y"}).Draw(t, "tier")}
-		matcher, err := match.Compile(rules, labels)
+		matcher, err := match.Compile(rules, labels, match.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -169,7 +169,6 @@ func (r request) Host() string         { return r.host }
 func (request) Header(string) []string { return nil }
 func (request) Peer() netip.Addr       { return netip.MustParseAddr("192.0.2.1") }
 func (request) Scheme() string         { return "http" }
-func (request) HeaderNames() []string  { return nil }
 func (request) LocalPort() int32       { return 8080 }
 
 func TestMayShareAPod(t *testing.T) {

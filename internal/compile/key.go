@@ -48,8 +48,7 @@ func compileKey(rule *v1alpha1.Rule, at *field.Path, found *findings) []ruleset.
 	return compiled
 }
 
-// compileSource wants exactly one field. A source of which nothing is implemented
-// has no compiled form.
+// compileSource wants exactly one field, and reports whether there is one.
 func compileSource(source *v1alpha1.KeySource, rule *v1alpha1.Rule, at *field.Path, found *findings) (ruleset.KeySource, bool) {
 	switch countSources(source) {
 	case 0:

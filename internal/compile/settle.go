@@ -86,7 +86,7 @@ func byPrecedence(candidates []*candidate) []*candidate {
 // misfit says why the forms cannot be in force together; empty if they can.
 func misfit(forms []*ruleset.Policy) string {
 	if sum := limitsPerRequest(forms); sum > maxLimitsPerRequest {
-		return fmt.Sprintf("a request could meet %d limits of the policies of its pod, at most %d are allowed: remove limits, or make matches disjoint by method or path",
+		return fmt.Sprintf("a request could meet %d limits of the policies of its pod, at most %d are allowed: remove limits, or make matches disjoint by host, method or path",
 			sum, maxLimitsPerRequest)
 	}
 	seen := make(map[string]string)

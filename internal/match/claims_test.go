@@ -148,7 +148,7 @@ func TestFetchedKeys(t *testing.T) {
 		issuerNamed("b", "x-b"),
 	}
 	keys := &fakeKeys{}
-	m, err := CompileWith(rs, nil, Options{Keys: keys, Now: func() time.Time { return time.Unix(4102444800, 0) }})
+	m, err := Compile(rs, nil, Options{Keys: keys, Now: func() time.Time { return time.Unix(4102444800, 0) }})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -174,7 +174,7 @@ func TestFetchedKeys(t *testing.T) {
 	if got := hits(); got != 1 || len(keys.renewed) != 1 {
 		t.Errorf("with the key: %d hits, asked for %v", got, keys.renewed)
 	}
-	if got, err := Compile(rs, nil); err != nil || len(mustMatch(t, got, withHeaders(map[string][]string{"authorization": {"Bearer " + signedBy("a", "ada")}})).Hits) != 0 {
+	if got, err := Compile(rs, nil, Options{}); err != nil || len(mustMatch(t, got, withHeaders(map[string][]string{"authorization": {"Bearer " + signedBy("a", "ada")}})).Hits) != 0 {
 		t.Errorf("with nobody who fetches: error %v, or a token is believed", err)
 	}
 }
@@ -189,7 +189,7 @@ func TestBadIssuersDoNotCompile(t *testing.T) {
 	} {
 		rs := rulesWith(ruleset.Rule{Name: "r"})
 		rs.Policies[0].JWT = []ruleset.JWTProvider{issuer}
-		if _, err := Compile(rs, nil); err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), `issuer "a"`) {
+		if _, err := Compile(rs, nil, Options{}); err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), `issuer "a"`) {
 			t.Errorf("error %v, want one with %q", err, want)
 		}
 	}

@@ -56,12 +56,7 @@ type ruleMatcher struct {
 
 // Compile readies the policies that select a pod with these labels. The matcher
 // refers to the rule set, which must not change afterwards.
-func Compile(rs *ruleset.RuleSet, podLabels map[string]string) (*Matcher, error) {
-	return CompileWith(rs, podLabels, Options{})
-}
-
-// CompileWith is Compile with what rules may need from outside.
-func CompileWith(rs *ruleset.RuleSet, podLabels map[string]string, options Options) (*Matcher, error) {
+func Compile(rs *ruleset.RuleSet, podLabels map[string]string, options Options) (*Matcher, error) {
 	m := &Matcher{
 		identifier: newIdentifier(rs.IdentityKey),
 		options:    options.orDefault(), issuers: make(map[string]*provider),

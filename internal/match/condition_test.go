@@ -94,7 +94,7 @@ func TestMatchesThatAreRefused(t *testing.T) {
 		"missing argument to repetition":  {Path: &ruleset.PathMatch{Type: ruleset.PathRegularExpression, Value: "*"}},
 		"of type Template has an empty p": {Path: &ruleset.PathMatch{Type: ruleset.PathTemplate}},
 	} {
-		_, err := Compile(rulesWith(ruleset.Rule{Name: "a", Matches: []ruleset.Match{entry}}), nil)
+		_, err := Compile(rulesWith(ruleset.Rule{Name: "a", Matches: []ruleset.Match{entry}}), nil, Options{})
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("Compile of %+v = %v, want an error with %q", entry, err, want)
 		}

@@ -75,7 +75,7 @@ func TestCostThatIsNotKnownIsRefused(t *testing.T) {
 	for name, cost := range map[string]ruleset.RequestCost{
 		"source": {Source: "Weather"}, "max": {Source: ruleset.CostHeader, Name: "x-items"},
 	} {
-		if _, err := Compile(rulesWith(ruleset.Rule{Name: "all", Cost: &ruleset.Cost{Request: cost}}), nil); err == nil || !strings.Contains(err.Error(), name) {
+		if _, err := Compile(rulesWith(ruleset.Rule{Name: "all", Cost: &ruleset.Cost{Request: cost}}), nil, Options{}); err == nil || !strings.Contains(err.Error(), name) {
 			t.Errorf("error %v, want one that names the %s", err, name)
 		}
 	}

@@ -224,7 +224,7 @@ func TestCompileRefusesExpressions(t *testing.T) {
 		"cost:":      {Cost: &ruleset.Cost{Request: ruleset.RequestCost{Source: ruleset.CostExpression, Name: bad, Max: 1}}},
 	} {
 		rule.Name = "all"
-		if _, err := Compile(rulesWith(rule), nil); err == nil || !strings.Contains(err.Error(), name) || !strings.Contains(err.Error(), `rule "all"`) {
+		if _, err := Compile(rulesWith(rule), nil, Options{}); err == nil || !strings.Contains(err.Error(), name) || !strings.Contains(err.Error(), `rule "all"`) {
 			t.Errorf("error %v, want one that names the rule and says %q", err, name)
 		}
 	}

@@ -36,7 +36,7 @@ func TestTheIndexFindsWhatAskingEachRuleFinds(t *testing.T) {
 			}
 			rs.Policies = append(rs.Policies, policy)
 		}
-		m, err := Compile(rs, nil)
+		m, err := Compile(rs, nil, Options{})
 		if err != nil {
 			t.Fatal(err)
 		}

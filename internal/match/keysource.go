@@ -41,7 +41,7 @@ func (r *request) valueOf(source *ruleset.KeySource, rule *ruleMatcher, how *met
 
 // headerValue returns the one value of a header, empty if it is missing.
 func (r *request) headerValue(name string) (value string, ambiguous bool) {
-	if name == "host" {
+	if name == hostHeader {
 		return r.hostName(), false
 	}
 	var only oneValue

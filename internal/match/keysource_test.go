@@ -138,7 +138,7 @@ func TestSettingsThatAreRefused(t *testing.T) {
 		"upper case":   change(func(p *ruleset.Policy) { p.Rules[0].Key = []ruleset.KeyPart{keyFrom(ruleset.SourceHeader, "A")} }),
 		"unknown kind": change(func(p *ruleset.Policy) { p.Rules[0].Key = []ruleset.KeyPart{keyFrom("Odd", "a")} }),
 	} {
-		if _, err := Compile(rs, nil); err == nil {
+		if _, err := Compile(rs, nil, Options{}); err == nil {
 			t.Errorf("%s: compiled, want an error", name)
 		}
 	}

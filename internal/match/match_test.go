@@ -28,7 +28,7 @@ func rulesWith(rules ...ruleset.Rule) *ruleset.RuleSet {
 
 func mustCompile(t testing.TB, rs *ruleset.RuleSet, labels map[string]string) *Matcher {
 	t.Helper()
-	m, err := Compile(rs, labels)
+	m, err := Compile(rs, labels, Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -182,7 +182,7 @@ func TestCompileRefuses(t *testing.T) {
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			if _, err := Compile(tc.rs, nil); err == nil || !strings.Contains(err.Error(), tc.wantErr) {
+			if _, err := Compile(tc.rs, nil, Options{}); err == nil || !strings.Contains(err.Error(), tc.wantErr) {
 				t.Errorf("Compile = %v, want an error with %q", err, tc.wantErr)
 			}
 		})

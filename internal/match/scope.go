@@ -67,7 +67,7 @@ func (s *scope) Find(in expression.Variable, name string) (value any, present bo
 }
 
 func (s *scope) header(name string) (value string, present bool) {
-	if name == "host" {
+	if name == hostHeader {
 		host := s.request.hostName()
 		return host, host != ""
 	}
@@ -80,23 +80,21 @@ func (s *scope) header(name string) (value string, present bool) {
 
 // parameter joins the values of all parameters of a name, as parted by "&".
 func (s *scope) parameter(name string) (value any, present bool, read int) {
-	_, query, _ := strings.Cut(s.request.view.Target(), "?")
+	query := s.request.query()
 	if len(query) > maxQueryBytes {
 		return fmt.Errorf("the query has %d bytes, at most %d are looked at", len(query), maxQueryBytes), false, 0
 	}
 	read, joined := len(query), ""
-	for query != "" {
-		var parameter string
-		parameter, query, _ = strings.Cut(query, "&")
-		spelled, text, _ := strings.Cut(parameter, "=")
-		if parameter == "" || unescape(spelled) != name {
-			continue
+	eachParameter(query, func(p parameter) {
+		if !p.wide || unescape(p.name) != name {
+			return
 		}
-		if text = unescape(text); present {
+		text := unescape(p.value)
+		if present {
 			text = joined + "," + text
 		}
 		joined, present = text, true
 		read += len(joined)
-	}
+	})
 	return joined, present, read
 }

@@ -65,7 +65,7 @@ func TestTemplatesThatAreRefused(t *testing.T) {
 		"/users/{id}/{id}": "twice", "/users/x{id}": "neither literal", "/users/{}": "neither literal", "/users/{id": "neither literal",
 	} {
 		rule := ruleset.Rule{Name: "a", Matches: []ruleset.Match{{Path: &ruleset.PathMatch{Type: ruleset.PathTemplate, Value: template}}}}
-		if _, err := Compile(rulesWith(rule), nil); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := Compile(rulesWith(rule), nil, Options{}); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("template %q: %v, want an error with %q", template, err, want)
 		}
 	}

@@ -15,8 +15,6 @@ type View interface {
 	Host() string
 	// Scheme is "http" or "https", as the request came in here.
 	Scheme() string
-	// HeaderNames are the names, in lower case, of all fields that Header has.
-	HeaderNames() []string
 	// Header returns the values of all fields of a name, which is given in
 	// lower case; nil where there is none.
 	Header(name string) []string

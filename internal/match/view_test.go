@@ -4,9 +4,7 @@
 package match
 
 import (
-	"maps"
 	"net/netip"
-	"slices"
 )
 
 // fakeView is a request written down.
@@ -23,5 +21,4 @@ func (v *fakeView) Host() string                { return v.host }
 func (v *fakeView) Header(name string) []string { return v.headers[name] }
 func (v *fakeView) Peer() netip.Addr            { return v.peer }
 func (v *fakeView) Scheme() string              { return "http" }
-func (v *fakeView) HeaderNames() []string       { return slices.Collect(maps.Keys(v.headers)) }
 func (v *fakeView) LocalPort() int32            { return v.port }

@@ -67,8 +67,11 @@ func (s *Server) rulesView() (debugView, error) {
 func viewOf(policy *ruleset.Policy, rule *ruleset.Rule, counts map[RuleName]map[string]int64) ruleView {
 	name := NameOf(policy, rule)
 	view := ruleView{Policy: name.Policy, PolicyGeneration: policy.Generation, Rule: name.Rule, Mode: "Enforce", Decisions: counts[name]}
-	if rule.Shadow {
+	switch {
+	case rule.Shadow:
 		view.Mode = "Shadow"
+	case rule.EnforcePercent != nil:
+		view.Mode = fmt.Sprintf("Enforce %d %%", *rule.EnforcePercent)
 	}
 	for i := range rule.Limits {
 		view.Limits = append(view.Limits, limitText(&rule.Limits[i]))

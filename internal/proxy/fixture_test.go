@@ -100,7 +100,7 @@ func rulesOf(t testing.TB, policies ...ruleset.Policy) *Rules {
 	t.Helper()
 	matcher, err := match.Compile(&ruleset.RuleSet{
 		Format: ruleset.Format, Namespace: "shop", IdentityKey: []byte("0123456789abcdef"), Policies: policies,
-	}, nil)
+	}, nil, match.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -11,10 +11,12 @@ import (
 	"github.com/penstock-dev/penstock/internal/match"
 )
 
-// ruleNames are the rules of a pod.
+// ruleNames are the rules of a pod, and its policies with an empty name of a rule: what
+// is counted of a policy as a whole.
 func ruleNames(matcher *match.Matcher) map[RuleName]bool {
 	names := make(map[RuleName]bool)
 	for policy := range matcher.Policies() {
+		names[RuleName{Policy: policyLabel(policy.Kind, policy.Name)}] = true
 		for i := range policy.Rules {
 			names[NameOf(policy, &policy.Rules[i])] = true
 		}
@@ -38,7 +40,7 @@ func (m *Metrics) outcomeCounts() (map[RuleName]map[string]int64, error) {
 // retain removes the series of rules that are no more, or they would add up over the
 // life of a pod. Answers under way may bring some back, until rules change again.
 func (m *Metrics) retain(rules map[RuleName]bool) error {
-	for _, vector := range []*prometheus.CounterVec{m.decisions, m.nearLimit} {
+	for _, vector := range []*prometheus.CounterVec{m.decisions, m.nearLimit, m.expressions} {
 		err := eachSeries(vector, func(labels map[string]string, _ float64) {
 			if !rules[RuleName{Policy: labels["policy"], Rule: labels["rule"]}] {
 				vector.Delete(labels)

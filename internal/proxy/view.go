@@ -34,20 +34,6 @@ func (v *requestView) Scheme() string   { return "http" }
 func (v *requestView) LocalPort() int32 { return v.appPort }
 func (v *requestView) Peer() netip.Addr { return peerOf(v.request) }
 
-// HeaderNames are those of the fields that the app will see.
-func (v *requestView) HeaderNames() []string {
-	names := make([]string, 0, len(v.request.Header)+len(hopByHop))
-	for name := range v.request.Header {
-		if !slices.Contains(hopByHop, name) {
-			names = append(names, strings.ToLower(name))
-		}
-	}
-	for _, name := range hopByHop {
-		names = append(names, strings.ToLower(name))
-	}
-	return slices.DeleteFunc(names, func(name string) bool { return v.Header(name) == nil })
-}
-
 // Header returns what the app will see: a field that the client named in
 // Connection ends here, or a client could be counted by a key of its choice and
 // be nobody to the app.

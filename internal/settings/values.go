@@ -8,7 +8,6 @@ import (
 	"flag"
 	"fmt"
 	"log/slog"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -111,16 +110,6 @@ func sizeText(bytes int) string {
 	default:
 		return strconv.Itoa(bytes)
 	}
-}
-
-// Choice is one of some words.
-func Choice(to *string, words ...string) flag.Value {
-	return &value[string]{to: to, print: func(word string) string { return word }, parse: func(text string) (string, error) {
-		if !slices.Contains(words, text) {
-			return "", errors.New("want one of " + strings.Join(words, ", "))
-		}
-		return text, nil
-	}}
 }
 
 // Level is from which level on lines are logged.

@@ -11,7 +11,6 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
-	"syscall"
 	"time"
 )
 
@@ -32,17 +31,6 @@ func (p *Proxy) Stop() {
 		p.tb.Errorf("end of the program: %v; its output:\n%s", err, p.Output())
 	}
 }
-
-// Signal sends the program a signal, such as SIGTERM without waiting for the end.
-func (p *Proxy) Signal(signal syscall.Signal) {
-	p.tb.Helper()
-	if err := p.process.handle.Signal(signal); err != nil {
-		p.tb.Fatal(err)
-	}
-}
-
-// Ended is closed when the program has ended.
-func (p *Proxy) Ended() <-chan struct{} { return p.process.ended }
 
 func (p *Proxy) awaitReady() {
 	p.tb.Helper()
