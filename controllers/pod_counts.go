@@ -5,6 +5,7 @@ package controllers
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/penstock-dev/penstock/api/v1alpha1"
@@ -90,13 +91,14 @@ func countPods(pods []podView, selectors []ruleset.Selector, changedAt int64, ac
 		if acks.live(pod) {
 			report.live++
 		}
-		report.judge(pod, changedAt, acks)
+		report.judge(pod, selectors, changedAt, acks)
 	}
 	return report
 }
 
-func (r *podReport) judge(pod podView, changedAt int64, acks ackView) {
+func (r *podReport) judge(pod podView, selectors []ruleset.Selector, changedAt int64, acks ackView) {
 	ack, acknowledged := acks.acks[pod.uid]
+	ack.NotHTTP = coveredPorts(ack.NotHTTP, pod, selectors)
 	speaks := acknowledged && !acks.silent(pod)
 	if speaks && ack.BreakerOpen {
 		r.degraded++
@@ -116,6 +118,18 @@ func (r *podReport) judge(pod podView, changedAt int64, acks ackView) {
 	if reason != "" {
 		r.missing[reason] = append(r.missing[reason], sentence)
 	}
+}
+
+// coveredPorts are those of a pod's ports that the selectors are for.
+func coveredPorts(ports []int32, pod podView, selectors []ruleset.Selector) []int32 {
+	var covered []int32
+	for _, port := range ports {
+		isFor := func(s ruleset.Selector) bool { return (s.Port == 0 || s.Port == port) && s.Selects(pod.labels) }
+		if slices.ContainsFunc(selectors, isFor) {
+			covered = append(covered, port)
+		}
+	}
+	return covered
 }
 
 func whyMissing(pod podView, ack store.Ack, acknowledged, enforces, silent bool) (reason, sentence string) {
