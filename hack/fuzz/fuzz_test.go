@@ -5,6 +5,8 @@ package main
 
 import (
 	"errors"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -26,6 +28,30 @@ func TestShareKeepsTheTime(t *testing.T) {
 			t.Parallel()
 			if got := share(tc.total, tc.cores, tc.targets); got != tc.want {
 				t.Errorf("share() = %v, want %v", got, tc.want)
+			}
+		})
+	}
+}
+
+func TestRunEndsByAnInterrupt(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		script string
+		fails  bool
+	}{
+		"found nothing in its time":     {script: "trap 'echo PASS; exit 0' INT; while :; do sleep 0.05; done"},
+		"found something at the end":    {script: "trap 'echo FAIL; exit 1' INT; while :; do sleep 0.05; done", fails: true},
+		"found something straight away": {script: "echo FAIL; exit 1", fails: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			binary := filepath.Join(t.TempDir(), "x.test")
+			if err := os.WriteFile(binary, []byte("#!/bin/sh\n"+tc.script+"\n"), 0o700); err != nil {
+				t.Fatal(err)
+			}
+			output, err := target{name: "FuzzX", binary: binary, folder: t.TempDir()}.run(t.Context(), 300*time.Millisecond)
+			if (err != nil) != tc.fails {
+				t.Errorf("run() = %v, want an error: %v; printed %q", err, tc.fails, output)
 			}
 		})
 	}
