@@ -27,9 +27,17 @@ const (
 	DefaultStoreName = "default"
 )
 
-// ReasonUnverifiedToken is that of a problem that is a warning: the policy is accepted,
-// and believes tokens that nothing here verifies.
-const ReasonUnverifiedToken = "UnverifiedToken"
+// Reasons of problems that are warnings: the policy is accepted.
+const (
+	// ReasonUnverifiedToken is of a policy that believes tokens that nothing here
+	// verifies.
+	ReasonUnverifiedToken = "UnverifiedToken"
+	// ReasonLiteralPath is of a path with what looks like a parameter or wildcard, and
+	// is compared as written.
+	ReasonLiteralPath = "LiteralPath"
+	// ReasonExemptsEveryone is of an exemption for all addresses of a family.
+	ReasonExemptsEveryone = "ExemptsEveryone"
+)
 
 // Condition types of all kinds.
 const (

@@ -5,6 +5,7 @@ package compile
 
 import (
 	"errors"
+	"fmt"
 	"regexp"
 	"strconv"
 	"time"
@@ -17,18 +18,20 @@ import (
 // See https://gateway-api.sigs.k8s.io/geps/gep-2257/.
 var gep2257 = regexp.MustCompile(`^([0-9]{1,5}(h|m|s|ms)){1,4}$`)
 
-var errDuration = errors.New("is not a duration: write up to four whole numbers of at most five digits, each with a unit h, m, s or ms, such as 1m30s")
+const durationForm = "up to four whole numbers of at most five digits, each with a unit h, m, s or ms, such as 1m30s"
 
-// parseDuration reads a duration in the form of GEP-2257.
+// parseDuration reads a duration in the form of GEP-2257. Its error ends a sentence that
+// begins with the text.
 func parseDuration(text v1alpha1.Duration) (time.Duration, error) {
-	if !gep2257.MatchString(string(text)) {
-		return 0, errDuration
+	if gep2257.MatchString(string(text)) {
+		if d, err := time.ParseDuration(string(text)); err == nil {
+			return d, nil
+		}
 	}
-	d, err := time.ParseDuration(string(text))
-	if err != nil {
-		return 0, errDuration
+	if meant := SuggestDuration(string(text)); meant != "" {
+		return 0, fmt.Errorf("is not a duration: write %s if that is meant, or %s", meant, durationForm)
 	}
-	return d, nil
+	return 0, errors.New("is not a duration: write " + durationForm)
 }
 
 // durationText writes whole milliseconds in the form of GEP-2257.

@@ -38,7 +38,12 @@ func (f *findings) warn(reason string, path *field.Path, message string) {
 
 // IsWarning reports whether a problem leaves its object valid.
 func IsWarning(problem v1alpha1.Problem) bool {
-	return problem.Reason == v1alpha1.ReasonUnverifiedToken
+	switch problem.Reason {
+	case v1alpha1.ReasonUnverifiedToken, v1alpha1.ReasonLiteralPath, v1alpha1.ReasonExemptsEveryone:
+		return true
+	default:
+		return false
+	}
 }
 
 // reasonOf is the reason of the condition Accepted: what must be mended first.

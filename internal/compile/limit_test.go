@@ -5,6 +5,7 @@ package compile
 
 import (
 	"math/big"
+	"strings"
 	"testing"
 	"time"
 
@@ -34,6 +35,28 @@ func TestParseDuration(t *testing.T) {
 				t.Errorf("parseDuration(%q) = %v, %v; want %v, error %t", text, got, err, tc.want, tc.wantErr)
 			}
 		})
+	}
+}
+
+// TestWhatIsNoDurationIsToldWhatItMeans has the message of each say it.
+func TestWhatIsNoDurationIsToldWhatItMeans(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{
+		"60": "60s", "1 m": "1m", "1 minute": "1m", "5 Minutes": "5m", "1.5h": "1h30m", "1d": "24h", "2 weeks": "336h", "86400": "86400s",
+		"604800": "168h", "1500 ms": "1s500ms", "1h 30": "1h30s", "100000s": "27h46m40s",
+	} {
+		_, err := parseDuration(v1alpha1.Duration(text))
+		if err == nil || !strings.Contains(err.Error(), "write "+want+" if that is meant") {
+			t.Errorf("%q: %v, want %s", text, err, want)
+		}
+		if _, err := parseDuration(v1alpha1.Duration(want)); err != nil {
+			t.Errorf("what is suggested for %q is no duration: %v", text, err)
+		}
+	}
+	for _, text := range []string{"", "soon", "-60", "0", "1us", "1y", "1:30", "99999999999999999999", strings.Repeat("9", 400) + "h", "1.s"} {
+		if got := SuggestDuration(text); got != "" {
+			t.Errorf("%q is taken for %s", text, got)
+		}
 	}
 }
 

@@ -89,9 +89,16 @@ func compilePath(path *v1alpha1.PathMatch, matching ruleset.PathMatching, at *fi
 	default:
 		compiled.Value, err = match.CanonicalPattern(path.Value, matching)
 	}
-	if err != nil {
-		found.invalid(at.Child("value"), "%v", err)
+	written := &ruleset.PathMatch{Type: compiled.Type, Value: path.Value}
+	if err == nil {
+		warnOfLiterals(written, at.Child("value"), found)
+		return compiled
 	}
+	message := err.Error()
+	if mend := literalsMend(written); mend != "" {
+		message += "; nothing in it stands for other characters: " + mend
+	}
+	found.invalid(at.Child("value"), "%s", message)
 	return compiled
 }
 

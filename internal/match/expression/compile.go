@@ -97,7 +97,12 @@ func firstOf(issues *cel.Issues) error {
 // expression.
 const maxMessage = 200
 
+// noContainer ends messages of CEL: names are looked up in a container, which
+// expressions here never have.
+const noContainer = " (in container '')"
+
 func shortened(message string) string {
+	message = strings.ReplaceAll(message, noContainer, "")
 	if len(message) <= maxMessage {
 		return message
 	}

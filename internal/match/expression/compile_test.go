@@ -18,7 +18,7 @@ func TestCompileSaysWhatIsWrongWhereAndHowToMendIt(t *testing.T) {
 		"no expression":         {Condition, "request.method ==", "at character 18: Syntax error"},
 		"second line":           {Condition, "true &&\n  request.size == 1", "at line 2, character"},
 		"unknown of a request":  {Condition, "request.size == 1", "after request there is .method, .path"},
-		"unknown variable":      {Condition, "method == 'GET'", "at character 1: undeclared reference to 'method'"},
+		"unknown variable":      {Condition, "method == 'GET'", "at character 1: undeclared reference to 'method': all that is known"},
 		"unknown function":      {Condition, "request.path.replace('a', request.path) == ''", "the functions are size, contains"},
 		"not offered of time":   {Condition, "timestamp('2026-01-01T00:00:00Z') < timestamp(request.path)", "undeclared reference to 'timestamp'"},
 		"a long name":           {Condition, strings.Repeat("a", 1000), "aaa…: all that is known"},
@@ -46,6 +46,9 @@ func TestCompileSaysWhatIsWrongWhereAndHowToMendIt(t *testing.T) {
 			_, err := Compile(tc.kind, tc.text)
 			if err == nil || !strings.Contains(err.Error(), tc.want) {
 				t.Fatalf("error %v, want one that says %q", err, tc.want)
+			}
+			if strings.Contains(err.Error(), "container") {
+				t.Errorf("the message speaks of a container, which nobody wrote: %v", err)
 			}
 			if strings.Contains(err.Error(), "\n") || !strings.Contains(err.Error(), ": ") {
 				t.Errorf("the message has no mend or several lines: %v", err)
