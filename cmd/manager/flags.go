@@ -4,11 +4,13 @@
 package main
 
 import (
+	"bytes"
 	"errors"
 	"flag"
 	"fmt"
 	"io"
 	"log/slog"
+	"regexp"
 
 	"sigs.k8s.io/controller-runtime/pkg/client/config"
 
@@ -59,11 +61,9 @@ func parseFlags(arguments []string, getenv func(string) string, output io.Writer
 	flags.IntVar(&o.webhookPort, "webhook-port", defaultWebhookPort, "`PORT` of the webhook over HTTPS")
 	flags.TextVar(&o.logLevel, "log-level", slog.LevelInfo, "`LEVEL` from which on to log: debug, info, warn or error")
 	flags.BoolVar(&o.version, "version", false, "print the version")
-	if err := flags.Parse(arguments); err != nil {
+	if err := settings.Parse(flags, arguments); err != nil {
 		if errors.Is(err, flag.ErrHelp) {
-			fmt.Fprint(output, "Usage: manager [flags]\n\nFlags:\n")
-			flags.SetOutput(output)
-			flags.PrintDefaults()
+			writeHelp(flags, output)
 		}
 		return nil, err
 	}
@@ -72,6 +72,17 @@ func parseFlags(arguments []string, getenv func(string) string, output io.Writer
 	}
 	return o, o.check(flags.Args())
 }
+
+// writeHelp writes what each flag says, with two dashes as everywhere.
+func writeHelp(flags *flag.FlagSet, output io.Writer) {
+	var text bytes.Buffer
+	flags.SetOutput(&text)
+	flags.PrintDefaults()
+	fmt.Fprintf(output, "Usage: manager [flags]\n\nFlags:\n%s", oneDash.ReplaceAllString(text.String(), "  --"))
+}
+
+// oneDash begins the entry of a flag in the help of package flag.
+var oneDash = regexp.MustCompile(`(?m)^  -`)
 
 func (o *options) check(rest []string) error {
 	switch {

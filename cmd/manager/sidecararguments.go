@@ -28,7 +28,7 @@ func checkSidecarArguments(arguments []string) error {
 	other := groups.Group("Others that are the same in all pods")
 	other.Var(settings.Level(&level), "log-level", "level")
 	other.Var(settings.Int(&keys, 1, 100_000_000), "memory-keys", "number")
-	if err := groups.FlagSet("sidecar").Parse(arguments); err != nil {
+	if err := settings.Parse(groups.FlagSet("sidecar"), arguments); err != nil {
 		return fmt.Errorf("--sidecar-argument: %w; write a flag of the sidecar that is the same in all pods, see sidecar --help", err)
 	}
 	if err := options.Check(); err != nil {

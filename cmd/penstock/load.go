@@ -4,9 +4,11 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 
 	"k8s.io/apimachinery/pkg/util/validation"
 
@@ -31,7 +33,8 @@ type loaded struct {
 
 // loadPolicies reads and compiles policy files. All policies are of one namespace:
 // the given one, or if that is empty the one that they name, else "default". There
-// are no pods, so every policy is for every request.
+// are no pods, so every policy is for every request. The error is of all that is wrong
+// in all files.
 func loadPolicies(files []string, namespace string) (*loaded, error) {
 	l := &loaded{}
 	var problems []error
@@ -40,28 +43,31 @@ func loadPolicies(files []string, namespace string) (*loaded, error) {
 		problems = append(problems, err)
 		l.documents = append(l.documents, documents...)
 	}
-	if err := errors.Join(problems...); errors.Is(err, errUnreadable) {
+	namespace, settled, err := l.settleNames(namespace)
+	problems = append(problems, err, l.compile(namespace, settled))
+	switch err := inOrder(files, problems...); {
+	case err == nil:
+		return l, nil
+	case onlyUnreadable(err):
 		return nil, err
-	} else if err != nil {
+	default:
 		return nil, fmt.Errorf("%w:\n%w", errInvalidPolicy, err)
 	}
-	namespace, err := l.settleNames(namespace)
-	if err == nil {
-		err = l.compile(namespace)
-	}
-	if err != nil {
-		return nil, fmt.Errorf("%w:\n%w", errInvalidPolicy, err)
-	}
-	return l, nil
+}
+
+// onlyUnreadable reports whether nothing is wrong but that files cannot be read.
+func onlyUnreadable(err error) bool {
+	return !slices.ContainsFunc(flatten(nil, err), func(p *fileProblem) bool { return !errors.Is(p, errUnreadable) })
 }
 
 // settleNames wants each policy to have a name of its own and all to be of one
-// namespace, which it returns.
-func (l *loaded) settleNames(namespace string) (string, error) {
+// namespace. It returns that, and the policies of which this holds.
+func (l *loaded) settleNames(namespace string) (string, []*document, error) {
 	var problems []error
+	var settled []*document
 	seen := make(map[string]bool)
 	for _, d := range l.documents {
-		metadata := &d.policy.ObjectMeta
+		metadata, before := &d.policy.ObjectMeta, len(problems)
 		if len(validation.IsDNS1123Subdomain(metadata.Name)) > 0 {
 			problems = append(problems, d.problem("metadata.name", fmt.Sprintf("%q is not a name: write lower case letters, digits, hyphens and dots", metadata.Name)))
 		}
@@ -75,16 +81,17 @@ func (l *loaded) settleNames(namespace string) (string, error) {
 		if metadata.Namespace != "" && metadata.Namespace != namespace {
 			problems = append(problems, d.problem("metadata.namespace", fmt.Sprintf("is %q, but another policy or --namespace says %q: run one namespace at a time", metadata.Namespace, namespace)))
 		}
+		if len(problems) == before {
+			settled = append(settled, d)
+		}
 	}
-	if namespace == "" {
-		namespace = defaultNamespace
-	}
-	return namespace, errors.Join(problems...)
+	return cmp.Or(namespace, defaultNamespace), settled, errors.Join(problems...)
 }
 
-func (l *loaded) compile(namespace string) error {
+// compile compiles policies whose names are settled.
+func (l *loaded) compile(namespace string, documents []*document) error {
 	in := compile.Input{Namespace: namespace, Targets: make(map[compile.Target]compile.Resolved)}
-	for _, d := range l.documents {
+	for _, d := range documents {
 		d.policy.Namespace, d.policy.Generation = namespace, 1
 		in.Policies = append(in.Policies, d.policy)
 	}
@@ -94,7 +101,7 @@ func (l *loaded) compile(namespace string) error {
 	}
 	out := compile.Namespace(in)
 	var problems []error
-	for _, d := range l.documents {
+	for _, d := range documents {
 		for _, problem := range out.Policies[d.policy.Name].Problems {
 			told := d.problem(problem.Field, messageOf(problem))
 			if compile.IsWarning(problem) {

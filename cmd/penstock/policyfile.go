@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"reflect"
 	"regexp"
 	"strconv"
 	"strings"
@@ -18,6 +19,7 @@ import (
 	kjson "sigs.k8s.io/json"
 
 	"github.com/penstock-dev/penstock/api/v1alpha1"
+	"github.com/penstock-dev/penstock/internal/compile"
 )
 
 // errInvalidPolicy marks errors of policy files.
@@ -38,37 +40,38 @@ func (d *document) problem(field, message string) error {
 	return fileError(d.file, &lineError{d.lines.lineOf(field), field, errors.New(message)})
 }
 
-// fileError puts a file before what is wrong in it: file:line: field: message.
-func fileError(file string, err error) error {
-	if _, ok := errors.AsType[*lineError](err); ok {
-		return fmt.Errorf("%s:%w", file, err)
-	}
-	return fmt.Errorf("%s: %w", file, err)
-}
-
-// readPolicies reads all policies of a file, which may have several documents.
+// readPolicies reads all policies of a file, which may have several documents. The error
+// is of all that is wrong in it; what could be read is returned beside it.
 func readPolicies(file string) ([]*document, error) {
 	text, err := os.ReadFile(file)
 	if err != nil {
-		return nil, fmt.Errorf("%w: %w", errUnreadable, err)
+		return nil, fileError(file, fmt.Errorf("%w: %w", errUnreadable, err))
+	}
+	if err := checkEncoding(text); err != nil {
+		return nil, fileError(file, &lineError{1, "", err})
 	}
 	var documents []*document
+	var problems []error
 	decoder := yaml.NewDecoder(bytes.NewReader(text))
 	for {
 		var node yaml.Node
-		switch err := decoder.Decode(&node); {
-		case errors.Is(err, io.EOF) && len(documents) == 0:
-			return nil, fileError(file, &lineError{1, "", errors.New("the file has no policy: write a RateLimitPolicy")})
+		err := decoder.Decode(&node)
+		switch {
 		case errors.Is(err, io.EOF):
-			return documents, nil
+			if len(documents)+len(problems) == 0 {
+				problems = append(problems, fileError(file, &lineError{1, "", errors.New("the file has no policy: write a RateLimitPolicy")}))
+			}
+			return documents, errors.Join(problems...)
 		case err != nil:
-			return nil, fileError(file, syntaxError(err))
+			// The parser cannot go on after it.
+			return documents, errors.Join(append(problems, fileError(file, syntaxError(err)))...)
 		case isEmpty(&node):
 			continue
 		}
 		document, err := readPolicy(file, &node)
 		if err != nil {
-			return nil, err
+			problems = append(problems, err)
+			continue
 		}
 		documents = append(documents, document)
 	}
@@ -143,7 +146,7 @@ func (d *document) checkKind() error {
 		return d.problem("apiVersion", fmt.Sprintf("is not %s: write that, and keep other objects in another file", want))
 	}
 	if head.Kind == kindClusterPolicy {
-		return d.problem("kind", kindClusterPolicy+" is not enforced by this version: write a "+kindPolicy+" for each namespace")
+		return d.problem("kind", "is "+kindClusterPolicy+", which Penstock has but does not enforce yet: until it does, write a "+kindPolicy+" with these rules in each namespace")
 	}
 	if head.Kind != kindPolicy {
 		return d.problem("kind", fmt.Sprintf("is not %s: write that, and keep other objects in another file", kindPolicy))
@@ -160,7 +163,22 @@ func (d *document) typeError(text []byte, err error) error {
 	}
 	at := d.lines.placeBefore(int(wrong.Offset))
 	message := fmt.Errorf("is %s, but must be %s", wordFor(wrong.Value), wordFor(wrong.Type.Kind().String()))
+	if wrong.Type == reflect.TypeFor[v1alpha1.Duration]() {
+		message = durationMissing(wordFor(wrong.Value), jsonNumber.FindString(string(text[at.offset:])))
+	}
 	return fileError(d.file, &lineError{at.line, at.path, message})
+}
+
+// jsonNumber is a number that a text begins with.
+var jsonNumber = regexp.MustCompile(`^[0-9]+(\.[0-9]+)?`)
+
+// durationMissing says what to write where a duration is wanted. The number is that
+// which stands there, empty if another value does.
+func durationMissing(kind, number string) error {
+	if meant := compile.SuggestDuration(number); meant != "" {
+		return fmt.Errorf("is the number %s without a unit, but must be a duration: write %s if that is meant, or another with h, m, s or ms", number, meant)
+	}
+	return fmt.Errorf("is %s, but must be a duration: write one such as 60s or 1m30s", kind)
 }
 
 // wordFor is a kind of Go or JSON in the words of YAML.

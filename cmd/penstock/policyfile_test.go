@@ -18,20 +18,28 @@ func TestFileErrorsNameLineAndField(t *testing.T) {
 		text string
 		want string
 	}{
-		"object for a number":  {policyHead + "spec:\n  rules:\n  - limits:\n    - {requests: {a: 1}}\n", "policy.yaml:7: spec.rules[0].limits[0].requests: is an object, but must be a whole number"},
-		"number for a text":    {policyHead + "spec:\n  mode: 7\n", "policy.yaml:5: spec.mode: is a number, but must be a text"},
-		"fraction":             {policyHead + "spec:\n  rules:\n  - limits:\n    - requests: 1.5\n", "policy.yaml:7: spec.rules[0].limits[0].requests: is a number 1.5, but must be a whole number"},
-		"text for a list":      {policyHead + "spec:\n  rules: all\n", "policy.yaml:5: spec.rules: is a text, but must be a list"},
-		"list for an object":   {policyHead + "spec: []\n", "policy.yaml:4: spec: is a list, but must be an object"},
-		"second document":      {policyHead + "spec: {selector: {}, rules: [{name: a, limits: [{name: b, requests: 1, window: 1s}]}]}\n---\n# two\nkind: Secret\napiVersion: v1\n", "policy.yaml:8: apiVersion: "},
-		"text":                 {"hello\n", "policy.yaml:1: a document must be an object"},
-		"merge key":            {policyHead + "spec:\n  <<: {mode: Enforce}\n", "policy.yaml:5: spec: a key must be a plain name"},
-		"tag":                  {policyHead + "spec:\n  mode: !!binary aGVsbG8=\n", "policy.yaml:5: spec.mode: tag !!binary is not supported"},
-		"not a number":         {policyHead + "spec:\n  rules: .nan\n", "policy.yaml:5: spec.rules: .nan is not a number"},
-		"alias in itself":      {policyHead + "spec: &s\n  selector: *s\n", "policy.yaml:"},
-		"missing field":        {policyHead + "spec:\n  selector: {}\n  rules:\n  - name: a\n    limits:\n    - name: b\n      requests: 1\n", "policy.yaml:9: spec.rules[0].limits[0].window: is missing"},
-		"problem of the whole": {policyHead + "spec:\n  rules: [{name: a, limits: [{name: b, requests: 1, window: 1s}]}]\n", "policy.yaml:4: spec: says nothing of which pods"},
-		"name":                 {strings.Replace(policyHead, "web", "Web", 1) + "spec: {}\n", "policy.yaml:3: metadata.name: \"Web\" is not a name"},
+		"object for a number":   {policyHead + "spec:\n  rules:\n  - limits:\n    - {requests: {a: 1}}\n", "policy.yaml:7: spec.rules[0].limits[0].requests: is an object, but must be a whole number"},
+		"number for a text":     {policyHead + "spec:\n  mode: 7\n", "policy.yaml:5: spec.mode: is a number, but must be a text"},
+		"fraction":              {policyHead + "spec:\n  rules:\n  - limits:\n    - requests: 1.5\n", "policy.yaml:7: spec.rules[0].limits[0].requests: is a number 1.5, but must be a whole number"},
+		"number for a duration": {policyHead + "spec:\n  rules:\n  - limits:\n    - window: 90\n", "policy.yaml:7: spec.rules[0].limits[0].window: is the number 90 without a unit, but must be a duration: write 90s"},
+		"half a minute":         {policyHead + "spec:\n  rules:\n  - limits:\n    - window: 0.5\n", "is the number 0.5 without a unit, but must be a duration: write 500ms"},
+		"no number":             {policyHead + "spec:\n  rules:\n  - limits:\n    - window: -1\n", "window: is a number, but must be a duration: write one such as 60s"},
+		"list for a duration":   {policyHead + "spec:\n  rules:\n  - limits:\n    - window: [1m]\n", "window: is a list, but must be a duration: write one such as 60s"},
+		"UTF-16":                {utf16Of(policyHead, true), "policy.yaml:1: the file is in UTF-16"},
+		"UTF-16 with no mark":   {utf16Of(policyHead, false), "policy.yaml:1: the file is in UTF-16"},
+		"UTF-16, other order":   {"\xfe\xff\x00a", "policy.yaml:1: the file is in UTF-16"},
+		"UTF-32":                {"\xff\xfe\x00\x00a\x00\x00\x00", "policy.yaml:1: the file is in UTF-32"},
+		"text for a list":       {policyHead + "spec:\n  rules: all\n", "policy.yaml:5: spec.rules: is a text, but must be a list"},
+		"list for an object":    {policyHead + "spec: []\n", "policy.yaml:4: spec: is a list, but must be an object"},
+		"second document":       {policyHead + "spec: {selector: {}, rules: [{name: a, limits: [{name: b, requests: 1, window: 1s}]}]}\n---\n# two\nkind: Secret\napiVersion: v1\n", "policy.yaml:8: apiVersion: "},
+		"text":                  {"hello\n", "policy.yaml:1: a document must be an object"},
+		"merge key":             {policyHead + "spec:\n  <<: {mode: Enforce}\n", "policy.yaml:5: spec: a key must be a plain name"},
+		"tag":                   {policyHead + "spec:\n  mode: !!binary aGVsbG8=\n", "policy.yaml:5: spec.mode: tag !!binary is not supported"},
+		"not a number":          {policyHead + "spec:\n  rules: .nan\n", "policy.yaml:5: spec.rules: .nan is not a number"},
+		"alias in itself":       {policyHead + "spec: &s\n  selector: *s\n", "policy.yaml:"},
+		"missing field":         {policyHead + "spec:\n  selector: {}\n  rules:\n  - name: a\n    limits:\n    - name: b\n      requests: 1\n", "policy.yaml:9: spec.rules[0].limits[0].window: is missing"},
+		"problem of the whole":  {policyHead + "spec:\n  rules: [{name: a, limits: [{name: b, requests: 1, window: 1s}]}]\n", "policy.yaml:4: spec: says nothing of which pods"},
+		"name":                  {strings.Replace(policyHead, "web", "Web", 1) + "spec: {}\n", "policy.yaml:3: metadata.name: \"Web\" is not a name"},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -45,6 +53,30 @@ func TestFileErrorsNameLineAndField(t *testing.T) {
 				t.Errorf("error %v, want %q", err, tc.want)
 			}
 		})
+	}
+}
+
+// utf16Of is a text in UTF-16, as Windows writes it.
+func utf16Of(text string, mark bool) string {
+	var encoded strings.Builder
+	if mark {
+		encoded.WriteString("\xff\xfe")
+	}
+	for i := range len(text) {
+		encoded.WriteString(text[i:i+1] + "\x00")
+	}
+	return encoded.String()
+}
+
+func TestAFileMayHaveTheMarkOfUTF8(t *testing.T) {
+	t.Parallel()
+	file := filepath.Join(t.TempDir(), "policy.yaml")
+	text := "\xef\xbb\xbf" + policyHead + "spec: {selector: {}, rules: [{name: a, limits: [{name: b, requests: 1, window: 1s}]}]}\n"
+	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if loaded, err := loadPolicies([]string{file}, ""); err != nil || len(loaded.documents) != 1 {
+		t.Errorf("loaded %+v, %v; want one policy", loaded, err)
 	}
 }
 

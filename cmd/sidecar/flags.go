@@ -122,7 +122,7 @@ func newFlags() (*options, *settings.Groups) {
 func parseFlags(arguments []string, stderr io.Writer) (options, error) {
 	parsed, groups := newFlags()
 	set := groups.FlagSet("sidecar")
-	err := set.Parse(arguments)
+	err := settings.Parse(set, arguments)
 	if errors.Is(err, flag.ErrHelp) {
 		fmt.Fprint(stderr, usageText)
 		groups.WriteHelp(stderr)

@@ -41,7 +41,7 @@ func TestParseFlags(t *testing.T) {
 		"admin port taken":    {arguments: []string{"--port=15420=8080", "--store=/s"}, wantErr: "--admin-port"},
 		"admin port zero":     {arguments: []string{"--port=1=2", "--store=/s", "--admin-port=0"}, wantErr: "1 to 65535"},
 		"app host":            {arguments: []string{"--port=1=2", "--store=/s", "--app-host=localhost"}, wantErr: "--app-host"},
-		"probe":               {arguments: []string{"--port=1=2", "--store=/s", `--probes={"web":{}}`}, wantErr: "flag -probes"},
+		"probe":               {arguments: []string{"--port=1=2", "--store=/s", `--probes={"web":{}}`}, wantErr: "flag --probes"},
 		"contradiction":       {arguments: []string{"--port=1=2", "--store=/s", "--key-label-series=5"}, wantErr: "--key-labels"},
 		"no config":           {arguments: []string{"--port=1=2", "--store=/s", "--config=missing.json"}, wantErr: "flag --config"},
 		"unknown flag":        {arguments: []string{"--prot=1=2"}, wantErr: "prot"},
