@@ -8,6 +8,7 @@ import (
 	"crypto/sha256"
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
 	"strings"
 	"time"
@@ -22,6 +23,10 @@ const memoryStore = "memory"
 
 // firstContact bounds how long the store may take to answer at the start.
 const firstContact = 5 * time.Second
+
+// sayAfter is how long a store may take to answer before a person is told what is
+// waited for.
+const sayAfter = 200 * time.Millisecond
 
 // watchEvery is how often the state of the store is looked at.
 const watchEvery = 250 * time.Millisecond
@@ -41,8 +46,9 @@ type countStore struct {
 }
 
 // openStore opens what --store names. A Redis must answer now: a person who tries
-// things out wants to know of a wrong address at once.
-func openStore(ctx context.Context, flags *runFlags) (*countStore, error) {
+// things out wants to know of a wrong address at once, and is told on stderr what is
+// waited for. When ctx ends meanwhile, its error is returned at once.
+func openStore(ctx context.Context, flags *runFlags, stderr io.Writer) (*countStore, error) {
 	if flags.store == memoryStore {
 		memory := limiter.NewMemory(nil, flags.memoryKeys)
 		return &countStore{
@@ -55,7 +61,9 @@ func openStore(ctx context.Context, flags *runFlags) (*countStore, error) {
 		return nil, fmt.Errorf("%w: --store: %w; or write --store memory", errUsage, err)
 	}
 	settings.OperationTimeout = flags.timeout
-	if err := contact(ctx, settings); err != nil {
+	if err := waitFor(ctx, settings, stderr); ctx.Err() != nil {
+		return nil, ctx.Err()
+	} else if err != nil {
 		return nil, fmt.Errorf("reach the store at %s: %w; start it, correct --store, or count with --store memory", strings.Join(settings.Addresses, ", "), err)
 	}
 	redis, err := limiter.Connect(settings)
@@ -79,6 +87,26 @@ func nameOf(settings redisconn.Settings) string {
 		return "Redis Cluster at " + addresses
 	default:
 		return "Redis at " + addresses
+	}
+}
+
+// waitFor waits for the store's sign of life, and for nothing more once ctx ends.
+func waitFor(ctx context.Context, settings redisconn.Settings, stderr io.Writer) error {
+	answered := make(chan error, 1)
+	// It ends by itself, at the latest after firstContact.
+	go func() { answered <- contact(ctx, settings) }()
+	say := time.NewTimer(sayAfter)
+	defer say.Stop()
+	for {
+		select {
+		case err := <-answered:
+			return err
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-say.C:
+			// An output that is closed is no reason to end.
+			_, _ = fmt.Fprintf(stderr, "waiting up to %s for an answer of %s; Ctrl-C ends it\n", firstContact, nameOf(settings))
+		}
 	}
 }
 

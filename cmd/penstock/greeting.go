@@ -79,10 +79,7 @@ func sentence(rule *ruleset.Rule) string {
 	if len(rule.When) > 0 {
 		text += ", where " + strings.Join(rule.When, " and ")
 	}
-	if rule.Shadow {
-		text += "; a shadow that refuses nothing"
-	}
-	return text
+	return text + termsText(rule)
 }
 
 func limitsText(limits []ruleset.Limit) string {

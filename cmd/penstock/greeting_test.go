@@ -44,3 +44,39 @@ func TestTheGreetingSaysWhatIsMatched(t *testing.T) {
 		}
 	}
 }
+
+// TestTheGreetingSaysWhatIsNoDefault has nothing said of what is.
+func TestTheGreetingSaysWhatIsNoDefault(t *testing.T) {
+	t.Parallel()
+	value := func(value int64) ruleset.RequestCost {
+		return ruleset.RequestCost{Source: ruleset.CostValue, Value: value}
+	}
+	tests := map[string]struct {
+		rule ruleset.Rule
+		want string
+	}{
+		"defaults":             {ruleset.Rule{}, ""},
+		"cost of one":          {ruleset.Rule{Cost: &ruleset.Cost{Request: value(1)}}, ""},
+		"cost":                 {ruleset.Rule{Cost: &ruleset.Cost{Request: value(5)}}, "; a request costs 5"},
+		"cost of none":         {ruleset.Rule{Cost: &ruleset.Cost{Request: value(0)}}, "; a request costs 0"},
+		"header":               {ruleset.Rule{Cost: &ruleset.Cost{Request: ruleset.RequestCost{Source: ruleset.CostHeader, Name: "x-cost", Max: 9}}}, "; a request costs what header X-Cost says (at most 9)"},
+		"parameter":            {ruleset.Rule{Cost: &ruleset.Cost{Request: ruleset.RequestCost{Source: ruleset.CostQueryParam, Name: "items", Max: 9}}}, "; a request costs what parameter items says (at most 9)"},
+		"expression":           {ruleset.Rule{Cost: &ruleset.Cost{Request: ruleset.RequestCost{Source: ruleset.CostExpression, Name: "int(request.query['n'])", Max: 9}}}, "; a request costs int(request.query['n']) (at most 9)"},
+		"answer":               {ruleset.Rule{Cost: &ruleset.Cost{Request: value(0), Response: &ruleset.ResponseCost{Header: "x-cost", Max: 100}}}, "; a request costs 0 and then what the answer's header X-Cost says (at most 100)"},
+		"default, then answer": {ruleset.Rule{Cost: &ruleset.Cost{Request: value(1), Response: &ruleset.ResponseCost{Header: "x-cost", Max: 100}}}, "; a request costs 1 and then what the answer's header X-Cost says (at most 100)"},
+		"answers":              {ruleset.Rule{Cost: &ruleset.Cost{Request: value(1), CountOn: []int{401, 403}}}, "; counts only where the answer is 401, 403"},
+		"shadow":               {ruleset.Rule{Shadow: true}, "; a shadow that refuses nothing"},
+		"share":                {ruleset.Rule{EnforcePercent: new(25)}, "; refuses 25 % of what is over the limit (enforcePercent)"},
+		"shadow's share":       {ruleset.Rule{Shadow: true, EnforcePercent: new(25)}, "; a shadow that refuses nothing"},
+		"pod":                  {ruleset.Rule{PodScoped: true}, "; counted in the memory of each pod alone (scope Pod)"},
+		"target": {
+			ruleset.Rule{Tiers: []ruleset.Tier{{Limits: []ruleset.Limit{{TargetKeys: map[string]string{"Deployment/web": "k"}}}}}},
+			"; counted for each target apart (scope Target), of which there is one here",
+		},
+	}
+	for name, tc := range tests {
+		if got := termsText(&tc.rule); got != tc.want {
+			t.Errorf("%s: got %q, want %q", name, got, tc.want)
+		}
+	}
+}

@@ -10,6 +10,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"regexp"
 	"syscall"
 
 	"github.com/spf13/cobra"
@@ -84,6 +85,12 @@ func usage(check cobra.PositionalArgs) cobra.PositionalArgs {
 	}
 }
 
+// oneDash is the error of a flag of more than one letter that has one dash.
+var oneDash = regexp.MustCompile(`^unknown shorthand flag: '.' in -([a-z0-9][-a-z0-9]+)`)
+
 func usageError(cmd *cobra.Command, err error) error {
+	if parts := oneDash.FindStringSubmatch(err.Error()); parts != nil {
+		err = fmt.Errorf("unknown flag: -%s: write flags with two dashes, such as --%s", parts[1], parts[1])
+	}
 	return fmt.Errorf("%w: %w; see %s --help", errUsage, err, cmd.CommandPath())
 }

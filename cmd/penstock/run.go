@@ -86,12 +86,22 @@ func run(ctx context.Context, flags *runFlags, stdout, stderr io.Writer) error {
 	if err := flags.knowsRules(policies.ruleSet); err != nil {
 		return err
 	}
+	if err := refuseItself(ctx, flags.upstream, flags.listen); err != nil {
+		return err
+	}
 	policies.warn(stderr)
 	keys, err := keysOf(flags.keyRoots, logger)
 	if err != nil {
 		return err
 	}
-	counts, err := openStore(ctx, flags)
+	counts, err := openStore(ctx, flags, stderr)
+	if ctx.Err() != nil {
+		// Ctrl-C is how it is ended, also before it has begun.
+		if err == nil {
+			counts.close()
+		}
+		return nil
+	}
 	if err != nil {
 		return err
 	}

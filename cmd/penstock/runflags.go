@@ -71,8 +71,13 @@ func (f *runFlags) check() error {
 	if _, err := portOf(f.upstream); err != nil {
 		return err
 	}
-	if f.upstream == "http://"+f.listen {
-		return fmt.Errorf("--upstream %s is --listen itself, so requests would go round in circles: name the app, or listen elsewhere", f.upstream)
+	if err := checkListen("listen", f.listen); err != nil {
+		return err
+	}
+	for _, address := range f.admin {
+		if err := checkListen("admin", address); err != nil {
+			return err
+		}
 	}
 	return f.proxy.Check()
 }
