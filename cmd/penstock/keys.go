@@ -19,6 +19,9 @@ func keysOf(roots string, log *slog.Logger) (*jwks.Cache, error) {
 		if err != nil {
 			log.Warn("Keys of an issuer cannot be fetched", "error", err)
 		}
+	}, ReportIgnored: func(urls []string) {
+		log.Warn("Policies name more addresses of keys (jwks.url) than are fetched, so tokens of the other issuers are not verified: write their keys inline",
+			"fetched", jwks.MostURLs, "ignored", len(urls))
 	}}
 	if roots != "" {
 		text, err := os.ReadFile(roots)

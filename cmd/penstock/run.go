@@ -115,7 +115,7 @@ func run(ctx context.Context, flags *runFlags, stdout, stderr io.Writer) error {
 	if err := errors.Join(metrics.WatchCorrectionsLost(counts.lost), metrics.WatchMemoryForgotten(counts.forgotten)); err != nil {
 		return fmt.Errorf("register metrics: %w", err)
 	}
-	if err := metrics.WatchKeyFetchesFailed(keys.Failed); err != nil {
+	if err := errors.Join(metrics.WatchKeyFetchesFailed(keys.Failed), metrics.WatchKeyURLsIgnored(keys.Ignored)); err != nil {
 		return fmt.Errorf("register metrics: %w", err)
 	}
 	options := flags.proxy

@@ -7,6 +7,8 @@ import (
 	"log/slog"
 	"net/url"
 	"sync"
+
+	"github.com/penstock-dev/penstock/internal/jwks"
 )
 
 // tellKeys returns what logs when keys cannot be fetched any more, and when they can
@@ -25,6 +27,14 @@ func tellKeys(log *slog.Logger) func(address string, err error) {
 			return
 		}
 		log.Info("Keys of an issuer are fetched again", "url", withoutQuery(address))
+	}
+}
+
+// tellIgnored logs which keys are never fetched. It is asked once for each list of them.
+func tellIgnored(log *slog.Logger) func(urls []string) {
+	return func(urls []string) {
+		log.Warn("Policies name more addresses of keys (jwks.url) than a pod fetches, so tokens of the other issuers are not verified: write their keys inline, or part the policies among pods",
+			"fetched", jwks.MostURLs, "ignored", len(urls), "firstIgnored", withoutQuery(urls[0]))
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"crypto/ed25519"
 	"crypto/x509"
 	"encoding/base64"
+	"fmt"
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
@@ -62,5 +63,35 @@ func TestKeysAreToldOfOnce(t *testing.T) {
 	}
 	if lines := strings.Count(log.String(), "\n"); lines != 2 || strings.Contains(log.String(), "hidden") || !strings.Contains(log.String(), "https://id.example.com/jwks") {
 		t.Errorf("want one line of the failure and one of its end, got:\n%s", log.String())
+	}
+}
+
+// TestIgnoredIssuersAreToldOfOnce logs that a pod has too many of them, and nothing that
+// may be secret.
+func TestIgnoredIssuersAreToldOfOnce(t *testing.T) {
+	t.Parallel()
+	var log strings.Builder
+	e := &enforcement{setRules: func(*proxy.Rules) {}, keys: jwks.New(jwks.Options{
+		ReportIgnored: tellIgnored(slog.New(slog.NewTextHandler(&log, nil))),
+	})}
+	rules := limited(3)
+	for i := range jwks.MostURLs + 3 {
+		name := fmt.Sprintf("idp-%03d", i)
+		rules.Policies[0].JWT = append(rules.Policies[0].JWT, ruleset.JWTProvider{
+			Name: name, Issuer: name, JWKSURL: "https://" + name + ".example/jwks?code=hidden", Headers: []string{"authorization"},
+		})
+	}
+	for _, labels := range []map[string]string{nil, {"app": "web"}} {
+		if err := e.apply(store.Update{Revision: "r1", RuleSet: rules}); err != nil {
+			t.Fatal(err)
+		}
+		if err := e.relabel(labels); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want := "level=WARN"
+	if strings.Count(log.String(), "\n") != 1 || !strings.Contains(log.String(), want) || strings.Contains(log.String(), "hidden") ||
+		!strings.Contains(log.String(), "fetched=64 ignored=3 firstIgnored=https://idp-064.example/jwks") {
+		t.Errorf("want one warning of 3 addresses, got:\n%s", log.String())
 	}
 }

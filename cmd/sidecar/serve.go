@@ -42,7 +42,7 @@ type sidecar struct {
 
 // serve runs the sidecar until the context ends.
 func serve(ctx context.Context, flags options, pod identity, log *slog.Logger) error {
-	s := &sidecar{flags: flags, pod: pod, log: log, metrics: proxy.NewMetrics(), rules: &enforcement{keys: jwks.New(jwks.Options{Report: tellKeys(log)})}}
+	s := &sidecar{flags: flags, pod: pod, log: log, metrics: proxy.NewMetrics(), rules: &enforcement{keys: jwks.New(jwks.Options{Report: tellKeys(log), ReportIgnored: tellIgnored(log)})}}
 	labels := watchedFile{path: flags.labels}
 	if err := s.readFirstLabels(&labels); err != nil {
 		return err
@@ -53,7 +53,7 @@ func serve(ctx context.Context, flags options, pod identity, log *slog.Logger) e
 	if err := errors.Join(s.metrics.WatchCorrectionsLost(s.correctionsLost), s.metrics.WatchMemoryForgotten(s.forgotten)); err != nil {
 		return err
 	}
-	if err := s.metrics.WatchKeyFetchesFailed(s.rules.keys.Failed); err != nil {
+	if err := errors.Join(s.metrics.WatchKeyFetchesFailed(s.rules.keys.Failed), s.metrics.WatchKeyURLsIgnored(s.rules.keys.Ignored)); err != nil {
 		return err
 	}
 	if err := s.server.Listen(ctx); err != nil {

@@ -39,6 +39,9 @@ type Options struct {
 	// Report is told of each fetch: an error, or nil. It may be called at any time and
 	// must not block; nil tells nobody.
 	Report func(url string, err error)
+	// ReportIgnored is told of the URLs that are not followed, whenever they are others
+	// than before. It may be called at any time and must not block; nil tells nobody.
+	ReportIgnored func(urls []string)
 }
 
 // Cache holds key sets by URL.
@@ -48,8 +51,9 @@ type Cache struct {
 	changed chan struct{}
 	failed  atomic.Int64
 
-	mu   sync.RWMutex
-	sets map[string]*keySet
+	mu      sync.RWMutex
+	sets    map[string]*keySet
+	ignored []string
 }
 
 // New makes a cache that is empty. It fetches nothing until Run.
@@ -69,25 +73,46 @@ func New(options Options) *Cache {
 	if options.Report == nil {
 		options.Report = func(string, error) {}
 	}
+	if options.ReportIgnored == nil {
+		options.ReportIgnored = func([]string) {}
+	}
 	return &Cache{options: options, changed: make(chan struct{}, 1), sets: make(map[string]*keySet)}
 }
 
 // Follow has these URLs be fetched from now on, and no others: what was known of
-// others is forgotten. Of more than MostURLs the first are followed.
+// others is forgotten. Of more than MostURLs the first are followed, and
+// Options.ReportIgnored is told of the others.
 func (c *Cache) Follow(urls []string) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	followed := make(map[string]*keySet, len(urls))
-	for _, url := range urls[:min(len(urls), MostURLs)] {
-		if followed[url] = c.sets[url]; followed[url] == nil {
-			followed[url] = newKeySet(url)
-		}
+	followed, ignored := urls[:min(len(urls), MostURLs)], urls[min(len(urls), MostURLs):]
+	if c.replace(followed, ignored) && len(ignored) > 0 {
+		c.options.ReportIgnored(ignored)
 	}
-	c.sets = followed
 	select {
 	case c.changed <- struct{}{}:
 	default:
 	}
+}
+
+// replace reports whether others are ignored than before.
+func (c *Cache) replace(followed, ignored []string) (others bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	sets := make(map[string]*keySet, len(followed))
+	for _, url := range followed {
+		if sets[url] = c.sets[url]; sets[url] == nil {
+			sets[url] = newKeySet(url)
+		}
+	}
+	others = !slices.Equal(ignored, c.ignored)
+	c.sets, c.ignored = sets, slices.Clone(ignored)
+	return others
+}
+
+// Ignored is how many URLs are not followed, since there are more than MostURLs.
+func (c *Cache) Ignored() int64 {
+	c.mu.RLock()
+	defer c.mu.RUnlock()
+	return int64(len(c.ignored))
 }
 
 // Keys returns the key set of a URL that is followed. It is nil before the first

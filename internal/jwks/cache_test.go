@@ -9,6 +9,7 @@ import (
 	"crypto/rand"
 	"crypto/x509"
 	"encoding/json"
+	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -18,6 +19,7 @@ import (
 	"time"
 
 	"github.com/go-jose/go-jose/v4"
+	"github.com/google/go-cmp/cmp"
 	"go.uber.org/goleak"
 )
 
@@ -222,6 +224,27 @@ func TestKeysOfNobodyAreForgotten(t *testing.T) {
 	c.Renew(server.URL + "/one")
 	if c.Keys(server.URL+"/one") != nil || c.Keys(server.URL+"/two") != two || c.Keys(server.URL+"/three") == nil {
 		t.Error("want one to be forgotten, two to stay as it was and three to be there")
+	}
+}
+
+// TestURLsBeyondTheMostAreReported has them told once for each list of them.
+func TestURLsBeyondTheMostAreReported(t *testing.T) {
+	t.Parallel()
+	var told [][]string
+	c := New(Options{ReportIgnored: func(urls []string) { told = append(told, urls) }})
+	urls := make([]string, MostURLs+2)
+	for i := range urls {
+		urls[i] = fmt.Sprintf("https://issuer-%03d.example/jwks", i)
+	}
+	for _, list := range [][]string{urls[:MostURLs], urls, urls, urls[:MostURLs+1], urls[:1], urls} {
+		c.Follow(list)
+		if got, want := c.Ignored(), int64(max(0, len(list)-MostURLs)); got != want {
+			t.Errorf("of %d URLs %d are ignored, want %d", len(list), got, want)
+		}
+	}
+	want := [][]string{urls[MostURLs:], urls[MostURLs : MostURLs+1], urls[MostURLs:]}
+	if diff := cmp.Diff(want, told); diff != "" {
+		t.Errorf("told (-want +got):\n%s", diff)
 	}
 }
 
