@@ -33,30 +33,46 @@ var spellings = []string{
 }
 
 // recorded are spellings that reach the handler of frameworks that are no programs
-// here, from what is written about them.
-var recorded = []struct{ framework, spelling, from string }{
-	{"Spring MVC", "/api/login", "PathPattern"},
-	{"Spring MVC", "/%61pi/login", "PathPattern: segments are decoded"},
-	{"Spring MVC", "/api;x=1/login", "PathPattern: matrix variables are no part of a segment"},
-	{"Spring MVC", "/api/login;x=1", "PathPattern: matrix variables are no part of a segment"},
-	{"Spring MVC", "/api/login/", "before 6.0: a trailing slash matched"},
-	{"Spring MVC", "//api/login", "UrlPathHelper, before 6.0: slashes are sanitized"},
-	{"Spring MVC", "/api//login", "UrlPathHelper, before 6.0: slashes are sanitized"},
-	{"Spring MVC", "/API/LOGIN", "PathPatternParser.setCaseSensitive(false)"},
-	{"Spring MVC", "/api/x/../login", "Tomcat normalizes dot segments"},
-	{"Spring MVC", `/api\login`, "Tomcat with ALLOW_BACKSLASH"},
-	{"Spring MVC", "/api%2Flogin", "Tomcat with encodedSolidusHandling=decode"},
-	{"Spring MVC", "/api/..;/api/login", "Tomcat behind a proxy that resolves dot segments itself"},
-	{"ASP.NET Core", "/api/login", "routing"},
-	{"ASP.NET Core", "/API/Login", "routing ignores case"},
-	{"ASP.NET Core", "/api/login/", "routing ignores a trailing slash"},
-	{"ASP.NET Core", "/%61pi/login", "Kestrel decodes all but %2F"},
-	{"ASP.NET Core", "/api/x/../login", "Kestrel removes dot segments"},
-	{"ASP.NET Core", "/x/%2e%2e/api/login", "Kestrel removes dot segments after decoding"},
-	{"S3-like", "/api/login", "a key is the path, decoded once"},
-	{"S3-like", "/api/%6Cogin", "a key is the path, decoded once"},
-	{"S3-like", "/api%2Flogin", "a slash in a key may be escaped"},
+// here, each with where that is written.
+var recorded = []struct{ framework, spelling, from, source string }{
+	{"Spring MVC", "/api/login", "PathPattern", springPatterns},
+	{"Spring MVC", "/%61pi/login", "PathPattern: each segment is compared decoded", springSegment},
+	{"Spring MVC", "/api;x=1/login", "PathPattern: each segment is compared without its parameters", springSegment},
+	{"Spring MVC", "/api/login;x=1", "PathPattern: each segment is compared without its parameters", springSegment},
+	{"Spring MVC", "/API/LOGIN", "PathPatternParser.setCaseSensitive(false)", springParser},
+	{"Spring MVC", "/api/login/", "before 6.0 a trailing slash matched by default; an option until 7.0", "https://github.com/spring-projects/spring-framework/issues/28552"},
+	{"Spring MVC", "//api/login", "UrlPathHelper, with AntPathMatcher: // becomes /", springHelper},
+	{"Spring MVC", "/api//login", "UrlPathHelper, with AntPathMatcher: // becomes /", springHelper},
+	{"Spring MVC", "/api/x/../login", "UrlPathHelper before 5.3 took Tomcat's servletPath, in which dot segments are resolved", springServletPath},
+	{"Spring MVC", "/api/..;/api/login", "the same: Tomcat cuts parameters off before it resolves dot segments", tomcatAdapter},
+	{"Spring MVC", "/api%2Flogin", "UrlPathHelper decodes, where Tomcat has encodedSolidusHandling other than reject", tomcatSolidus},
+	{"Spring MVC", "/api%5Clogin", "as dot segments, where Tomcat has allowBackslash: the decoded backslash becomes a slash", tomcatBackslash},
+	{"ASP.NET Core", "/api/login", "routing", aspRouting},
+	{"ASP.NET Core", "/API/Login", "routing compares texts without case", aspRouting},
+	{"ASP.NET Core", "/api/login/", "routing ignores a trailing slash, by design", "https://github.com/dotnet/aspnetcore/issues/2667"},
+	{"ASP.NET Core", "/%61pi/login", "Kestrel decodes all but %2F", "https://github.com/dotnet/aspnetcore/issues/30655"},
+	{"ASP.NET Core", "/api/x/../login", "Kestrel removes dot segments", kestrelDots},
+	{"ASP.NET Core", "/x/%2e%2e/api/login", "Kestrel removes dot segments after it decoded", kestrelDots},
+	{"S3-like", "/api/login", "a key is the path after the bucket", s3Keys},
+	{"S3-like", "/api/%6Cogin", "a key is decoded", s3Keys},
+	{"S3-like", "/api%2Flogin", "S3 decodes an escaped slash in a key; MinIO refuses one at its beginning", "https://github.com/minio/minio/issues/8902"},
+	{"S3-like", "/api//login", "MinIO takes several slashes for one; with S3 this is another key", "https://github.com/minio/minio/issues/9567"},
 }
+
+// Sources of more than one row.
+const (
+	springPatterns    = "https://docs.spring.io/spring-framework/reference/web/webmvc/mvc-controller/ann-requestmapping.html"
+	springSegment     = "https://docs.spring.io/spring-framework/docs/current/javadoc-api/org/springframework/http/server/PathContainer.html"
+	springParser      = "https://docs.spring.io/spring-framework/docs/current/javadoc-api/org/springframework/web/util/pattern/PathPatternParser.html"
+	springHelper      = "https://github.com/spring-projects/spring-framework/issues/26750"
+	springServletPath = "https://github.com/spring-projects/spring-framework/issues/25100"
+	tomcatAdapter     = "https://github.com/apache/tomcat/blob/9.0.x/java/org/apache/catalina/connector/CoyoteAdapter.java"
+	tomcatSolidus     = "https://tomcat.apache.org/tomcat-9.0-doc/config/http.html"
+	tomcatBackslash   = "https://www.mail-archive.com/dev@tomcat.apache.org/msg181201.html"
+	aspRouting        = "https://learn.microsoft.com/en-us/aspnet/core/fundamentals/routing"
+	kestrelDots       = "https://github.com/aspnet/KestrelHttpServer/pull/573"
+	s3Keys            = "https://docs.aws.amazon.com/AmazonS3/latest/userguide/object-keys.html"
+)
 
 const loginPolicy = `response: {headers: [XRateLimit]}
 rules: [{name: login, matches: [{path: {type: Exact, value: /api/login}}], limits: [{name: hour, requests: 100000, window: 1h}]}]`
@@ -158,9 +174,15 @@ func markdown(table map[string][]outcome) string {
 		}
 		b.WriteString("\n")
 	}
-	b.WriteString("\n| framework | spelling | reaches the handler by |\n|---|---|---|\n")
+	b.WriteString("\n| framework | spelling | reaches the handler by | source |\n|---|---|---|---|\n")
 	for _, r := range recorded {
-		fmt.Fprintf(&b, "| %s | `` %s `` | %s |\n", r.framework, r.spelling, r.from)
+		fmt.Fprintf(&b, "| %s | `` %s `` | %s | [%s](%s) |\n", r.framework, r.spelling, r.from, siteOf(r.source), r.source)
 	}
 	return b.String()
+}
+
+// siteOf is the host of an address.
+func siteOf(address string) string {
+	host, _, _ := strings.Cut(strings.TrimPrefix(address, "https://"), "/")
+	return host
 }
