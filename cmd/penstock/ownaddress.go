@@ -63,8 +63,12 @@ func refuseItself(ctx context.Context, upstream, listen string) error {
 	if err != nil {
 		return fmt.Errorf("--listen: %w", err)
 	}
-	if number, err := net.LookupPort("tcp", listenPort); err != nil || number != int(port) {
-		return nil //nolint:nilerr // A port without a number was refused before.
+	number, err := net.LookupPort("tcp", listenPort)
+	if err != nil {
+		return fmt.Errorf("--listen: %w", err)
+	}
+	if number != int(port) {
+		return nil
 	}
 	ctx, cancel := context.WithTimeout(ctx, lookUpTimeout)
 	defer cancel()

@@ -60,9 +60,9 @@ func placeholdersOf(segments []string, kind ruleset.PathMatchType) []string {
 	names := make([]string, len(segments))
 	for i, segment := range segments {
 		parts := placeholder.FindStringSubmatch(segment)
-		isInBraces := strings.HasPrefix(segment, "{")
+		isParameter := kind == ruleset.PathTemplate && strings.HasPrefix(segment, "{")
 		switch {
-		case parts != nil && !(kind == ruleset.PathTemplate && isInBraces):
+		case parts != nil && !isParameter:
 			names[i] = parts[1] + parts[2] + parts[3]
 		case i < len(segments)-1 && (segment == "*" || segment == "**"):
 			names[i] = fmt.Sprint("segment", i)
