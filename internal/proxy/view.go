@@ -44,7 +44,7 @@ func (v *requestView) Header(name string) []string {
 	}
 	for _, line := range v.request.Header["Connection"] {
 		for token := range strings.SplitSeq(line, ",") {
-			if strings.EqualFold(textproto.TrimString(token), name) && !isForwarded(name) {
+			if equalFoldASCII(textproto.TrimString(token), name) && !isForwarded(name) {
 				return nil
 			}
 		}
@@ -77,6 +77,13 @@ func (v *requestView) hopByHop(canonical string) []string {
 		return v.request.TransferEncoding
 	}
 	return nil
+}
+
+// equalFoldASCII reports whether text is an ASCII name in whatever case. Letters beyond
+// ASCII that fold to one within (U+017F, U+212A) take more bytes: net/http, which removes
+// fields, does not take them for the same.
+func equalFoldASCII(text, name string) bool {
+	return len(text) == len(name) && strings.EqualFold(text, name)
 }
 
 // peerOf is the address that a request came from. It is invalid where the

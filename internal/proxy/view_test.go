@@ -20,7 +20,7 @@ import (
 func TestRulesSeeTheFieldsThatTheAppSees(t *testing.T) {
 	t.Parallel()
 	policy := onePolicy()
-	fields := []string{"connection", "keep-alive", "proxy-authorization", "proxy-connection", "te", "trailer", "transfer-encoding", "upgrade", "x-hop"}
+	fields := []string{"connection", "keep-alive", "proxy-authorization", "proxy-connection", "te", "trailer", "transfer-encoding", "upgrade", "x-hop", "x-key"}
 	policy.Rules = nil
 	for _, field := range fields {
 		rule := onePolicy().Rules[0]
@@ -46,6 +46,8 @@ func TestRulesSeeTheFieldsThatTheAppSees(t *testing.T) {
 		"chunked, with a trailer":             {sent: "Connection: close\r\nTransfer-Encoding: chunked\r\nTrailer: X-Sum\r\n", want: []string{"trailer", "transfer-encoding"}},
 		"a field for this hop beside another": {sent: "Connection: close, X-Hop\r\nX-Hop: 1\r\nTE: trailers\r\n", want: []string{"te"}},
 		"own field":                           {sent: "Connection: close\r\nX-Hop: 1\r\nKeep-Alive: timeout=5\r\nProxy-Authorization: Basic eA==\r\nProxy-Connection: close\r\n", want: []string{"x-hop"}},
+		// U+212A and U+017F are K and S to who folds case as Unicode does.
+		"a field in letters that look like its name": {sent: "Connection: close, x-\u212aey\r\nX-Key: 1\r\nX-Hop: 1\r\n", want: []string{"x-hop", "x-key"}},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
