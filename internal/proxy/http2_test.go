@@ -16,6 +16,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/penstock-dev/penstock/internal/limiter"
+	"github.com/penstock-dev/penstock/internal/ruleset"
 )
 
 // http2Client speaks HTTP/2 with prior knowledge.
@@ -160,6 +161,11 @@ func TestMalformedHTTP2IsRefused(t *testing.T) {
 		"path without a slash":            changed(":path", "login"),
 		"empty path":                      changed(":path", ""),
 		"userinfo":                        changed(":authority", "a@b"),
+		"host with a space":               changed(":authority", "a b"),
+		"host with a slash":               changed(":authority", "a/b"),
+		"host with a line":                changed(":authority", "a\r\nb"),
+		"host that folds to ASCII":        changed(":authority", "\u212aiosk"),
+		"host in Host with a space":       {":method", "GET", ":scheme", "http", ":path", "/", "host", "a b"},
 		"another scheme":                  changed(":scheme", "ftp"),
 		"lengths that differ":             get("content-length", "1", "content-length", "2"),
 		"length with a sign":              get("content-length", "+1"),
@@ -189,6 +195,41 @@ func TestMalformedHTTP2IsRefused(t *testing.T) {
 				t.Log("the connection was closed")
 			}
 		})
+	}
+}
+
+// TestBlanksAroundAValueAreNoPartOfIt has values that readers of HTTP/1 trim, and many of
+// HTTP/2: a client could else have as many identities as it has blanks.
+func TestBlanksAroundAValueAreNoPartOfIt(t *testing.T) {
+	t.Parallel()
+	policy := onePolicy()
+	policy.Rules[0].Key = []ruleset.KeyPart{{Name: "key", From: []ruleset.KeySource{{Kind: ruleset.SourceHeader, Name: "x-key"}}}}
+	identities := make(chan string, 1)
+	f := start(t, startH2CApp(t, func(w http.ResponseWriter, request *http.Request) {
+		w.Header()["X-Got"] = request.Header["X-Key"]
+	}), rulesOf(t, policy), func(ctx context.Context, namespace string, checks []limiter.Check) (limiter.Decision, error) {
+		identities <- checks[0].Identity
+		return admitting(ctx, namespace, checks)
+	})
+	c := f.dialFrames(t)
+	want := ""
+	for i, value := range []string{"ada", " ada", "ada ", "\tada \t"} {
+		stream := uint32(2*i + 1)
+		c.request(stream, get("x-key", value)...)
+		header, _ := c.answer(stream)
+		if header == nil || header.PseudoValue("status") != "200" {
+			t.Fatalf("%q: the answer is %v", value, header)
+		}
+		for _, field := range header.Fields {
+			if field.Name == "x-got" && field.Value != "ada" {
+				t.Errorf("%q: the app got %q", value, field.Value)
+			}
+		}
+		if identity := <-identities; want == "" {
+			want = identity
+		} else if identity != want {
+			t.Errorf("%q is another identity than \"ada\"", value)
+		}
 	}
 }
 

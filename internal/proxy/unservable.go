@@ -5,7 +5,10 @@ package proxy
 
 import (
 	"net/http"
+	"net/textproto"
 	"strings"
+
+	"golang.org/x/net/http/httpguts"
 
 	"github.com/penstock-dev/penstock/internal/match"
 )
@@ -57,12 +60,26 @@ func malformedHTTP2(request *http.Request) string {
 		return "The field :path is not a path."
 	case len(hosts) > 1 || len(hosts) == 1 && hosts[0] != request.Host:
 		return "The fields :authority and Host differ, and an application could believe either."
+	case !httpguts.ValidHostHeader(request.Host):
+		return "The host has a character that no host may have."
 	case len(lengths) > 1 || len(lengths) == 1 && !isDigits(lengths[0]):
 		return "The field Content-Length is not one number."
 	}
 	// As in HTTP/1 the host is told by the request alone.
 	delete(request.Header, "Host")
+	trimValues(request.Header)
 	return ""
+}
+
+// trimValues takes blanks from the ends of values, where they are no part of them (RFC
+// 9110, section 5.5). Of HTTP/1 every reader does so, of HTTP/2 only some: a client could
+// have as many identities as it has blanks.
+func trimValues(header http.Header) {
+	for _, values := range header {
+		for i := range values {
+			values[i] = textproto.TrimString(values[i])
+		}
+	}
 }
 
 // isToken reports whether text is a token (RFC 9110, section 5.6.2).
