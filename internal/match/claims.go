@@ -73,17 +73,25 @@ func tokenIn(view View, headers []string) (text string, ambiguous bool) {
 	return "", false
 }
 
+// blanks part the words of a header's value.
+const blanks = " \t"
+
 // tokenOf is the token in a header's value; empty if there is none. In Authorization
-// it follows the scheme Bearer (RFC 6750), in whatever case.
+// it is the word after the scheme Bearer (RFC 6750), in whatever case. What may follow
+// it is for nobody: many apps do not look there, and others refuse the request.
 func tokenOf(name, value string) string {
 	if name != authorization {
-		return strings.Trim(value, " \t")
+		return strings.Trim(value, blanks)
 	}
-	const scheme = "bearer "
-	if len(value) < len(scheme) || !strings.EqualFold(value[:len(scheme)], scheme) {
+	const scheme = "bearer"
+	if len(value) <= len(scheme) || !strings.EqualFold(value[:len(scheme)], scheme) || strings.IndexByte(blanks, value[len(scheme)]) < 0 {
 		return ""
 	}
-	return strings.Trim(value[len(scheme):], " \t")
+	word := strings.TrimLeft(value[len(scheme):], blanks)
+	if end := strings.IndexAny(word, blanks); end >= 0 {
+		word = word[:end]
+	}
+	return word
 }
 
 // claims are all claims of the token that the provider of a name verified; nil if it

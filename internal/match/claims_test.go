@@ -71,6 +71,9 @@ func TestIdentitiesByClaim(t *testing.T) {
 		want    string
 	}{
 		"scheme in another case":          {sub, inA("bearer  " + signedBy("a", "ada") + " "), byA},
+		"scheme before a tab":             {sub, inA("Bearer\t" + signedBy("a", "ada")), byA},
+		"a word after it":                 {sub, inA(ada + " x"), byA},
+		"a word after a tab":              {sub, inA(ada + "\tx"), byA},
 		"the same twice":                  {sub, inA(ada, ada), byA},
 		"by its provider":                 {ruleset.KeySource{Name: "sub", Provider: "a"}, inA(ada), byA},
 		"of the first provider":           {sub, map[string][]string{"authorization": {ada}, "x-b": {ofB}}, byA},
