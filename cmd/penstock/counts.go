@@ -160,9 +160,15 @@ func (c *countStore) watch(ctx context.Context, metrics *proxy.Metrics, logger *
 	}
 }
 
-// identityKey keys the hash of identities. Processes that count in the same store
-// and namespace must agree on it, so it comes from what they were started with.
+// identityKey keys the hash of identities. Processes that count in the same store and
+// namespace must agree on it, however each of them spells the store's address: so only
+// the password is taken from that, without which nobody can try out which client a name
+// of a key stands for.
 func identityKey(store, namespace string) []byte {
-	sum := sha256.Sum256(fmt.Appendf(nil, "penstock run %d %s %s", len(store), store, namespace))
+	password := ""
+	if settings, err := redisconn.ParseURL(store); err == nil {
+		password = settings.Password
+	}
+	sum := sha256.Sum256(fmt.Appendf(nil, "penstock run %d %s %s", len(password), password, namespace))
 	return sum[:]
 }

@@ -4,6 +4,7 @@
 package main
 
 import (
+	"net"
 	"net/http"
 	"strings"
 	"testing"
@@ -40,5 +41,22 @@ func TestRunCountsInEveryKindOfStore(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// TestSpellingsOfAStoreShareItsCounts runs the same policy on one Redis twice.
+func TestSpellingsOfAStoreShareItsCounts(t *testing.T) {
+	t.Parallel()
+	const spec = "rules: [{name: all, onStoreFailure: Deny, key: [{name: k, from: [{header: {name: X-Key}}]}], limits: [{name: hour, requests: 1, window: 1h}]}]"
+	_, port, err := net.SplitHostPort(redistest.Start(t).Addr())
+	if err != nil {
+		t.Fatal(err)
+	}
+	ada := ask{header: map[string]string{"X-Key": "ada"}}
+	if got := startRun(t, spec, "redis://127.0.0.1:"+port).send(ada).StatusCode; got != allowed {
+		t.Errorf("by one spelling: %d, want %d", got, allowed)
+	}
+	if got := startRun(t, spec, "redis://localhost:"+port+"/0").send(ada).StatusCode; got != refused {
+		t.Errorf("by another: %d, want %d", got, refused)
 	}
 }
