@@ -15,11 +15,11 @@ import (
 const copyBufferBytes = 32 << 10
 
 // newForwarder makes the reverse proxy to one port of the app.
-func newForwarder(upstream *url.URL, transport http.RoundTripper, preserveForwardedFor bool, failed func(http.ResponseWriter, *http.Request, error), logger *slog.Logger) *httputil.ReverseProxy {
+func newForwarder(upstream *url.URL, transport *protocolTransport, preserveForwardedFor bool, failed func(http.ResponseWriter, *http.Request, error), logger *slog.Logger) *httputil.ReverseProxy {
 	return &httputil.ReverseProxy{
 		Rewrite: func(request *httputil.ProxyRequest) {
 			out, in := request.Out, request.In
-			out.URL.Scheme, out.URL.Host = upstream.Scheme, upstream.Host
+			transport.address(out, in, upstream)
 			forwardTarget(out.URL, in.URL, in.RequestURI)
 			keepOnlyWebSocket(out.Header)
 			peer := ""

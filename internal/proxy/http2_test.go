@@ -233,8 +233,8 @@ func TestBlanksAroundAValueAreNoPartOfIt(t *testing.T) {
 	}
 }
 
-// TestStreamsOfSlowClientsHoldUpNobody has many answers that nobody reads, on the one
-// connection to the app that all clients share.
+// TestStreamsOfSlowClientsHoldUpNobody has many answers that nobody reads, and another
+// request on the same connection.
 func TestStreamsOfSlowClientsHoldUpNobody(t *testing.T) {
 	t.Parallel()
 	app := startH2CApp(t, func(w http.ResponseWriter, request *http.Request) {
@@ -245,8 +245,9 @@ func TestStreamsOfSlowClientsHoldUpNobody(t *testing.T) {
 		_, _ = io.Copy(w, io.LimitReader(zeros{}, 2<<20))
 	})
 	f := start(t, app, nil, nil)
+	var slow *http.Client
 	for range 3 {
-		slow := http2Client(t)
+		slow = http2Client(t)
 		// The client itself is to take little.
 		slow.Transport.(*http.Transport).HTTP2 = &http.HTTP2Config{MaxReceiveBufferPerStream: 64 << 10}
 		for range 30 {
@@ -257,7 +258,7 @@ func TestStreamsOfSlowClientsHoldUpNobody(t *testing.T) {
 			defer response.Body.Close()
 		}
 	}
-	response, err := http2Client(t).Get(f.url + "/quick")
+	response, err := slow.Get(f.url + "/quick")
 	if err != nil {
 		t.Fatal(err)
 	}

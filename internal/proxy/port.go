@@ -19,6 +19,7 @@ import (
 type portServer struct {
 	port      Port
 	upstream  *url.URL
+	transport *protocolTransport
 	handler   *portHandler
 	listeners []net.Listener
 	// accepting counts the listeners that accept.
@@ -33,9 +34,9 @@ type portServer struct {
 }
 
 func (s *Server) newPort(port Port, upstream *url.URL) *portServer {
-	p := &portServer{port: port, upstream: upstream, refused: make(chan struct{}, 1)}
+	p := &portServer{port: port, upstream: upstream, refused: make(chan struct{}, 1), transport: s.transport.forPort(upstream, s.options.Bounds)}
 	p.handler = &portHandler{server: s, appPort: port.AppPort, appHost: upstream.Host}
-	p.handler.forward = newForwarder(upstream, s.transport, s.options.PreserveForwardedFor,
+	p.handler.forward = newForwarder(upstream, p.transport, s.options.PreserveForwardedFor,
 		func(w http.ResponseWriter, request *http.Request, err error) { s.forwardFailed(p, w, request, err) }, s.logger)
 	p.front = &front{bounds: s.options.Bounds, silent: map[*net.TCPConn]struct{}{}}
 	p.front.http1 = s.newHTTPServer(p, plainProtocols())

@@ -81,7 +81,9 @@ func (s *Server) shutdown(ctx context.Context, cutOff, endRequests func()) {
 		endRequests()
 		<-ended
 	}
-	s.transport.CloseIdleConnections()
+	for _, p := range s.ports {
+		p.transport.CloseIdleConnections()
+	}
 	err := s.admin.http.Shutdown(bounded)
 	if err != nil {
 		// The connections are being given up: an error changes nothing.
