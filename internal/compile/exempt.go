@@ -20,6 +20,9 @@ const (
 	maxExempt      = 32
 )
 
+// sha256OfNothing is what is printed for an empty secret.
+const sha256OfNothing = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
+
 var sha256Hex = regexp.MustCompile("^[0-9a-f]{64}$")
 
 func compileExempt(exempt *v1alpha1.Exempt, matching ruleset.PathMatching, found *findings) *ruleset.Exempt {
@@ -71,6 +74,9 @@ func compileExemptHeaders(headers []v1alpha1.ExemptHeader, at *field.Path, found
 		entry := at.Index(i)
 		if !headerName.MatchString(header.Name) || len(header.Name) > maxHeaderName {
 			found.invalid(entry.Child("name"), "%q is not the name of a header: write one such as X-Internal-Token", header.Name)
+		}
+		if header.SHA256 == sha256OfNothing {
+			found.invalid(entry.Child("sha256"), "is the hash of the empty text, so that whoever sends the header without a value would be exempt: was the variable with the secret empty?")
 		}
 		if !sha256Hex.MatchString(header.SHA256) {
 			// What stands here may be the secret itself, so the message does not repeat it.

@@ -55,6 +55,7 @@ func TestIdentityFieldsAreNamedWithTheirMend(t *testing.T) {
 		"too many exempt ranges":    {exempt(v1alpha1.Exempt{CIDRs: make([]string, 257)}), "spec.exempt.cidrs", "at most 256"},
 		"exempt path":               {exempt(v1alpha1.Exempt{Paths: []v1alpha1.PathMatch{{Value: "/a//b"}}}), "spec.exempt.paths[0].value", `"/a/b"`},
 		"exempt header's name":      {exempt(v1alpha1.Exempt{Headers: []v1alpha1.ExemptHeader{{Name: "a b"}}}), "spec.exempt.headers[0].name", "X-Internal-Token"},
+		"exempt header of nothing":  {exempt(v1alpha1.Exempt{Headers: []v1alpha1.ExemptHeader{{Name: "A", SHA256: "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"}}}), "spec.exempt.headers[0].sha256", "empty"},
 		"exempt header in clear":    {exempt(v1alpha1.Exempt{Headers: []v1alpha1.ExemptHeader{{Name: "A", SHA256: "hunter2"}}}), "spec.exempt.headers[0].sha256", "64 hexadecimal digits"},
 		"cookie without name":       {keyOf(v1alpha1.KeySource{Cookie: &v1alpha1.NamedKey{}}), "spec.rules[0].key[0].from[0].cookie.name", "without white space"},
 		"parameter with a space":    {keyOf(v1alpha1.KeySource{QueryParam: &v1alpha1.NamedKey{Name: "a b"}}), "spec.rules[0].key[0].from[0].queryParam.name", "without white space"},
