@@ -28,6 +28,9 @@ var errInvalidPolicy = errors.New("invalid policy")
 // errUnreadable marks policy files that cannot be read at all.
 var errUnreadable = errors.New("read policy file")
 
+// maxPolicyFileBytes is how long a file of policies may be.
+const maxPolicyFileBytes = 16 << 20
+
 // document is one policy of a file.
 type document struct {
 	file   string
@@ -43,7 +46,7 @@ func (d *document) problem(field, message string) error {
 // readPolicies reads all policies of a file, which may have several documents. The error
 // is of all that is wrong in it; what could be read is returned beside it.
 func readPolicies(file string) ([]*document, error) {
-	text, err := os.ReadFile(file)
+	text, err := readWhole(file)
 	if err != nil {
 		return nil, fileError(file, fmt.Errorf("%w: %w", errUnreadable, err))
 	}
@@ -75,6 +78,20 @@ func readPolicies(file string) ([]*document, error) {
 		}
 		documents = append(documents, document)
 	}
+}
+
+// readWhole reads a file, unless it is so long that it is another than was meant.
+func readWhole(name string) ([]byte, error) {
+	file, err := os.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = file.Close() }()
+	text, err := io.ReadAll(io.LimitReader(file, maxPolicyFileBytes+1))
+	if err == nil && len(text) > maxPolicyFileBytes {
+		err = fmt.Errorf("it has more than %d bytes: it is no file of policies", maxPolicyFileBytes)
+	}
+	return text, err
 }
 
 func isEmpty(node *yaml.Node) bool {

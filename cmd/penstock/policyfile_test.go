@@ -4,6 +4,7 @@
 package main
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -77,6 +78,14 @@ func TestAFileMayHaveTheMarkOfUTF8(t *testing.T) {
 	}
 	if loaded, err := loadPolicies([]string{file}, ""); err != nil || len(loaded.documents) != 1 {
 		t.Errorf("loaded %+v, %v; want one policy", loaded, err)
+	}
+}
+
+// TestEndlessFileIsRefused names a device by mistake.
+func TestEndlessFileIsRefused(t *testing.T) {
+	t.Parallel()
+	if _, err := readPolicies("/dev/zero"); !errors.Is(err, errUnreadable) || !strings.Contains(err.Error(), "more than 16777216 bytes") {
+		t.Errorf("error %v, want one that says how long a file may be", err)
 	}
 }
 
