@@ -56,19 +56,23 @@ func toldLimits(limits []limiter.LimitState) []limiter.LimitState {
 
 // addTo adds the fields to an answer's header, beside the app's own.
 func (f *limitFields) addTo(header http.Header) {
-	if f == nil {
+	if f == nil || len(f.families) == 0 {
 		return
 	}
+	var roomText [usualFieldBytes]byte
+	var roomLines [usualFieldLines]fieldLine
+	lines := fieldLines{text: roomText[:0], lines: roomLines[:0]}
 	for _, family := range f.families {
 		switch family {
 		case ruleset.HeadersRateLimit:
-			f.addRateLimit(header)
+			f.addRateLimit(&lines, header)
 		case ruleset.HeadersXRateLimit:
-			f.addTriple(header, xRateLimitNames, capacityText(&f.limits[0]))
+			f.addTriple(&lines, header, xRateLimitNames)
 		case ruleset.HeadersDraft03:
-			f.addTriple(header, draft03Names, f.draft03Limit())
+			f.addTriple(&lines, header, draft03Names)
 		}
 	}
+	lines.setIn(header)
 }
 
 // hidePartitions leaves the partition keys out: whoever reads the answer must not learn
@@ -85,10 +89,15 @@ func limitName(state *limiter.LimitState) string {
 	return policyLabel(state.Kind, state.Policy) + "/" + state.Rule + "/" + state.Limit
 }
 
+const (
+	kindCluster   = "ClusterRateLimitPolicy"
+	clusterPrefix = "cluster/"
+)
+
 // policyLabel names a policy uniquely within a namespace's rules.
 func policyLabel(kind, name string) string {
-	if kind == "ClusterRateLimitPolicy" {
-		return "cluster/" + name
+	if kind == kindCluster {
+		return clusterPrefix + name
 	}
 	return name
 }

@@ -53,7 +53,7 @@ func TestPolicyOfTheSpeakingLimitDecides(t *testing.T) {
 
 func TestOddNamesAreQuoted(t *testing.T) {
 	t.Parallel()
-	text := string(appendString(nil, "a\"b\\c\x01\xc3\xa9"))
+	text := `"` + string(appendEscaped(nil, "a\"b\\c\x01\xc3\xa9")) + `"`
 	item, err := httpsfv.UnmarshalItem([]string{text})
 	if err != nil || item.Value != "a\"b\\c???" {
 		t.Errorf("%s is read as %v, %v", text, item.Value, err)

@@ -29,29 +29,53 @@ const (
 // addRateLimit adds RateLimit and RateLimit-Policy
 // (draft-ietf-httpapi-ratelimit-headers). An app's own lists stay: ours are
 // further lines, whose names differ.
-func (f *limitFields) addRateLimit(header http.Header) {
+func (f *limitFields) addRateLimit(lines *fieldLines, header http.Header) {
 	taken := strings.Join(header[appFieldRateLimit], ",") + strings.Join(header[appFieldRateLimitPolicy], ",")
-	var policies, remaining []byte
 	for i := range f.limits {
-		state := &f.limits[i]
-		if i > 0 {
-			policies = append(policies, ", "...)
-			remaining = append(remaining, ", "...)
-		}
-		name := appendString(nil, limitName(state))
-		if taken != "" && strings.Contains(taken, string(name)) {
-			name = appendString(nil, "penstock/"+limitName(state))
-		}
-		policies = f.appendPolicy(policies, name, state)
-		remaining = f.appendRemaining(remaining, name, state)
+		lines.text = appendName(appendComma(lines.text, i), &f.limits[i], taken)
+		lines.text = f.appendPolicy(lines.text, &f.limits[i])
 	}
-	header[fieldRateLimit] = []string{string(remaining)}
-	header[fieldRateLimitPolicy] = []string{string(policies)}
+	lines.end(fieldRateLimitPolicy)
+	for i := range f.limits {
+		lines.text = appendName(appendComma(lines.text, i), &f.limits[i], taken)
+		lines.text = f.appendRemaining(lines.text, &f.limits[i])
+	}
+	lines.end(fieldRateLimit)
 }
 
-// appendPolicy appends one member of RateLimit-Policy.
-func (f *limitFields) appendPolicy(field, name []byte, state *limiter.LimitState) []byte {
-	field = append(field, name...)
+// appendComma separates a member of a list from those before it.
+func appendComma(field []byte, before int) []byte {
+	if before == 0 {
+		return field
+	}
+	return append(field, ", "...)
+}
+
+// appendName appends the name of a limit, another one if the app tells of its own
+// limits by that name.
+func appendName(field []byte, state *limiter.LimitState, taken string) []byte {
+	start := len(field)
+	field = appendNameBehind(field, "", state)
+	if taken != "" && strings.Contains(taken, string(field[start:])) {
+		field = appendNameBehind(field[:start], "penstock/", state)
+	}
+	return field
+}
+
+// appendNameBehind appends what limitName returns as a string of RFC 9651, behind a
+// prefix.
+func appendNameBehind(field []byte, prefix string, state *limiter.LimitState) []byte {
+	field = append(append(field, '"'), prefix...)
+	if state.Kind == kindCluster {
+		field = append(field, clusterPrefix...)
+	}
+	field = append(appendEscaped(field, state.Policy), '/')
+	field = append(appendEscaped(field, state.Rule), '/')
+	return append(appendEscaped(field, state.Limit), '"')
+}
+
+// appendPolicy appends the parameters of a member of RateLimit-Policy.
+func (f *limitFields) appendPolicy(field []byte, state *limiter.LimitState) []byte {
 	field = appendInteger(append(field, ";q="...), state.Requests)
 	if hasNoWindow(state) {
 		field = append(field, `;qu="concurrent-requests"`...)
@@ -65,11 +89,10 @@ func (f *limitFields) appendPolicy(field, name []byte, state *limiter.LimitState
 	return f.appendPartitionKey(field, state.Identity)
 }
 
-// appendRemaining appends one member of RateLimit. Retry-After must not point
-// earlier than t does: a refusing limit's t is cut to it, and a limit that would
-// admit and grows later tells no t.
-func (f *limitFields) appendRemaining(field, name []byte, state *limiter.LimitState) []byte {
-	field = append(field, name...)
+// appendRemaining appends the parameters of a member of RateLimit. Retry-After must
+// not point earlier than t does: a refusing limit's t is cut to it, and a limit that
+// would admit and grows later tells no t.
+func (f *limitFields) appendRemaining(field []byte, state *limiter.LimitState) []byte {
 	field = appendInteger(append(field, ";r="...), state.Remaining)
 	next := wholeSeconds(state.NextAfter)
 	if f.retryAfter > 0 && next > f.retryAfter {
@@ -117,9 +140,9 @@ func appendShownIdentity(text []byte, identity string) []byte {
 	return text
 }
 
-// appendString appends a string of RFC 9651, which knows ASCII only.
-func appendString(field []byte, text string) []byte {
-	field = append(field, '"')
+// appendEscaped appends what stands between the quotes of a string of RFC 9651, which
+// knows ASCII only.
+func appendEscaped(field []byte, text string) []byte {
 	for _, c := range []byte(text) {
 		switch {
 		case c == '"' || c == '\\':
@@ -130,7 +153,7 @@ func appendString(field []byte, text string) []byte {
 			field = append(field, c)
 		}
 	}
-	return append(field, '"')
+	return field
 }
 
 // appendInteger appends a non-negative integer of RFC 9651: at most 15 digits.
