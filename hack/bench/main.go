@@ -32,8 +32,11 @@ type options struct {
 	Keys int
 	// Markdown is the file whose measured part is replaced; empty writes none.
 	Markdown string
-	// Profile is where this process's CPU profile goes; empty writes none.
+	// Profile is where a CPU profile goes: of this process, or of the sidecars that are
+	// measured together; empty writes none.
 	Profile string
+	// profiles is the folder for that of each sidecar; empty for none.
+	profiles string
 	// Only, if not empty, measures the contenders of these names alone.
 	Only string
 	// Root is the folder of the repository, where the sidecar is built.
@@ -46,7 +49,7 @@ func main() {
 	flag.IntVar(&o.Rounds, "rounds", 3, "how many rounds; the table has the medians")
 	flag.IntVar(&o.Keys, "keys", 1_000_000, "over how many keys the memory of one is measured; 0 measures none")
 	flag.StringVar(&o.Markdown, "markdown", "", "file whose measured part is replaced, such as docs/performance.md")
-	flag.StringVar(&o.Profile, "profile", "", "file for the CPU profile of the callers")
+	flag.StringVar(&o.Profile, "profile", "", "file for the CPU profile of the callers, or with -proxy of the sidecars")
 	flag.StringVar(&o.Only, "only", "", "comma-separated names of the rows to measure; empty measures all, and the targets")
 	flag.StringVar(&o.Root, "root", "../..", "folder of the repository")
 	proxies := flag.Bool("proxy", false, "measure the request path beside other proxies, not the limiter")

@@ -46,6 +46,8 @@ type stand struct {
 // proxyContender is a proxy in front of the app.
 type proxyContender struct {
 	name, address string
+	// admin is where a sidecar answers about itself; empty for other proxies.
+	admin string
 	// want is the status of its answers.
 	want    int
 	process *os.Process
@@ -107,6 +109,7 @@ func (s *stand) startContender(ctx context.Context, name string, want int, start
 	if err != nil {
 		return nil, fmt.Errorf("prepare %s: %w", name, err)
 	}
+	c.admin = adminOf(command)
 	if s.core >= 0 {
 		// The program must find itself on one core when it starts.
 		command.Args = append([]string{"taskset", "-c", strconv.Itoa(s.core), command.Path}, command.Args[1:]...)
@@ -242,7 +245,7 @@ func (s *stand) sidecarCommand(address, source string) (*exec.Cmd, error) {
 	if err != nil {
 		return nil, err
 	}
-	command := exec.Command(s.sidecar, "--port="+listen+"="+app, "--admin-port="+strconv.Itoa(admin), source)
+	command := exec.Command(s.sidecar, "--port="+listen+"="+app, adminPortFlag+strconv.Itoa(admin), source)
 	command.Env = append(os.Environ(), "POD_NAME=bench", "POD_NAMESPACE=shop", "POD_UID=bench-"+listen, "POD_IPS=127.0.0.1")
 	return command, nil
 }

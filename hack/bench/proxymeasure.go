@@ -66,8 +66,14 @@ func runProxies(ctx context.Context, o options, out, progress io.Writer) error {
 		return err
 	}
 	defer os.RemoveAll(scratch)
+	if o.Profile != "" {
+		o.profiles = scratch
+	}
 	s := &stand{scratch: scratch, sidecar: filepath.Join(scratch, "sidecar"), redis: redis.address}
-	if output, err := exec.CommandContext(ctx, "go", "build", "-C", o.Root, "-trimpath", "-ldflags=-s -w", "-o", s.sidecar, "./cmd/sidecar").CombinedOutput(); err != nil {
+	build := exec.CommandContext(ctx, "go", "build", "-C", o.Root, "-trimpath", "-ldflags=-s -w", "-o", s.sidecar, "./cmd/sidecar")
+	// As in its image: the system's library is more than a megabyte of memory.
+	build.Env = append(os.Environ(), "CGO_ENABLED=0")
+	if output, err := build.CombinedOutput(); err != nil {
 		return fmt.Errorf("build the sidecar: %w\n%s", err, output)
 	}
 	cores := ""
@@ -81,6 +87,11 @@ func runProxies(ctx context.Context, o options, out, progress io.Writer) error {
 	found, err := s.measure(ctx, o, redis, progress)
 	if err != nil {
 		return err
+	}
+	if o.Profile != "" {
+		if err := mergeProfiles(ctx, o.profiles, o.Profile); err != nil {
+			return err
+		}
 	}
 	others := before.share(watchBystanders(ctx, redis))
 	if found.machine, err = describeMachine(ctx, redis, cores, others); err != nil {
@@ -116,7 +127,7 @@ func (s *stand) measure(ctx context.Context, o options, redis *server, progress 
 	for round := range o.Rounds {
 		for i, c := range contenders {
 			fmt.Fprintf(progress, "round %d of %d: %s\n", round+1, o.Rounds, c.name)
-			got, err := c.measure(ctx, o.Seconds)
+			got, err := c.measure(ctx, o)
 			if err != nil {
 				return nil, fmt.Errorf("%s: %w", c.name, err)
 			}
@@ -171,15 +182,15 @@ func (s *stand) open(ctx context.Context, o options) ([]*proxyContender, error) 
 }
 
 // measure takes one sample: one connection, then many, then an open loop.
-func (c *proxyContender) measure(ctx context.Context, seconds float64) (proxySample, error) {
+func (c *proxyContender) measure(ctx context.Context, o options) (proxySample, error) {
 	got := proxySample{idleBytes: float64(c.idle)}
-	length := time.Duration(seconds * float64(time.Second))
+	length := time.Duration(o.Seconds * float64(time.Second))
 	one, err := c.drive(ctx, 1, 0, length)
 	if err != nil {
 		return got, err
 	}
 	got.oneP50, got.oneP99 = one.p50, one.p99
-	many, err := c.drive(ctx, manyConnections, 0, length)
+	many, err := c.profiled(ctx, o.profiles, length, func() (driven, error) { return c.drive(ctx, manyConnections, 0, length) })
 	if err != nil {
 		return got, err
 	}

@@ -9,6 +9,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"net/http/pprof"
 	"net/netip"
 	"strings"
 )
@@ -16,6 +17,7 @@ import (
 const debugIndex = `/debug/rules    the rules in force, and what became of requests under each
 /debug/store    where requests are counted, and how that goes
 /debug/refused  who is refused most
+/debug/pprof/   where CPU and memory go, for go tool pprof
 Add ?format=json for JSON.
 `
 
@@ -30,6 +32,8 @@ func (s *Server) addDebug(mux *http.ServeMux) {
 	add("/debug/rules", func(w http.ResponseWriter, r *http.Request) { s.writeView(w, r, s.rulesView) })
 	add("/debug/store", func(w http.ResponseWriter, r *http.Request) { s.writeView(w, r, s.storeView) })
 	add("/debug/refused", func(w http.ResponseWriter, r *http.Request) { s.writeView(w, r, s.refusedView) })
+	add("/debug/pprof/", pprof.Index)
+	add("/debug/pprof/profile", pprof.Profile)
 }
 
 // onLoopback hides a handler from all but this pod: names of policies and who is

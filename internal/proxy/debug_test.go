@@ -145,6 +145,14 @@ func TestDebugStore(t *testing.T) {
 	}
 }
 
+func TestDebugProfile(t *testing.T) {
+	t.Parallel()
+	f := startBare(t, startApp(t, func(http.ResponseWriter, *http.Request) {}), admitting, Options{})
+	if response, body := send(t, "GET", f.adminURL+"/debug/pprof/heap?debug=1", nil, nil); response.StatusCode != http.StatusOK || !strings.HasPrefix(body, "heap profile") {
+		t.Errorf("a profile of the heap is %s: %.80s", response.Status, body)
+	}
+}
+
 func TestDebugIsOnLoopbackOnly(t *testing.T) {
 	t.Parallel()
 	cases := map[string]struct {
