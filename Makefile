@@ -92,6 +92,11 @@ bench-limiter: redis-server ## Measure the limiter beside libraries, about 5 min
 bench-proxy: redis-server http-programs ## Measure the request path beside other proxies, about 3 minutes (BENCH_FLAGS="-markdown ../../docs/performance.md").
 	go -C hack/bench run . -proxy $(BENCH_FLAGS)
 
+.PHONY: profile
+profile: redis-server http-programs ## Renew the profile that the compiler optimises the sidecar by, after changes of the request path.
+	go -C hack/bench run . -proxy -seconds 4 -rounds 2 -profile ../../cmd/sidecar/default.pgo -only \
+		"sidecar without rules,sidecar with one exact rule on Redis,sidecar with ten exact rules on Redis,sidecar over the limit,sidecar with a Leased rule,sidecar with one rule in memory"
+
 .PHONY: lint
 lint: bin/golangci-lint ## Run the linters.
 	bin/golangci-lint run ./...
