@@ -171,6 +171,49 @@ func TestTiers(t *testing.T) {
 	}
 }
 
+// TestAnUnlimitedTierNeedsNoKey has a request come without what the rule is keyed by.
+func TestAnUnlimitedTierNeedsNoKey(t *testing.T) {
+	t.Parallel()
+	tests := map[string]struct {
+		target, plan string
+		onMissing    []ruleset.OnMissing
+		want         string
+		denied       bool
+	}{
+		"deny, unlimited":                {target: "/", plan: "staff", onMissing: []ruleset.OnMissing{ruleset.MissingDeny}, want: "keyed"},
+		"deny, limited tier":             {target: "/", plan: "pro", onMissing: []ruleset.OnMissing{ruleset.MissingDeny}, denied: true},
+		"deny, no tier":                  {target: "/", onMissing: []ruleset.OnMissing{ruleset.MissingDeny}, denied: true},
+		"deny, an odd path":              {target: "/%61", plan: "staff", onMissing: []ruleset.OnMissing{ruleset.MissingDeny}, denied: true},
+		"skip is no tier's business":     {target: "/", plan: "staff", onMissing: []ruleset.OnMissing{ruleset.MissingSkip}, want: "next"},
+		"deny and then skip, unlimited":  {target: "/", plan: "staff", onMissing: []ruleset.OnMissing{ruleset.MissingDeny, ruleset.MissingSkip}, want: "next"},
+		"deny and then share, unlimited": {target: "/", plan: "staff", onMissing: []ruleset.OnMissing{ruleset.MissingDeny, ruleset.MissingShare}, want: "keyed"},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			rule := ruleset.Rule{
+				Name: "keyed", Limits: []ruleset.Limit{{Name: "base"}},
+				Matches: []ruleset.Match{{Path: &ruleset.PathMatch{Type: ruleset.PathPrefix, Value: "/"}}},
+				Tiers: []ruleset.Tier{
+					{Name: "staff", When: "request.headers['x-plan'] == 'staff'"},
+					{Name: "pro", When: "request.headers['x-plan'] == 'pro'", Limits: []ruleset.Limit{{Name: "pro"}}},
+				},
+			}
+			for _, onMissing := range tc.onMissing {
+				rule.Key = append(rule.Key, headerPart(onMissing, "x-key"))
+			}
+			rs := rulesWith(rule, ruleset.Rule{Name: "next"})
+			rs.Policies[0].FirstMatch = true
+			view := get(tc.target)
+			view.headers = map[string][]string{"x-plan": {tc.plan}}
+			result := mustMatch(t, mustCompile(t, rs, nil), view)
+			if denied := result.Denied != nil; denied != tc.denied || !denied && hitNames(result) != tc.want {
+				t.Errorf("denied %v, hits %q; want %v, %q", denied, hitNames(result), tc.denied, tc.want)
+			}
+		})
+	}
+}
+
 // TestFailuresNameTheirRule has each failure told once, with whose it is.
 func TestFailuresNameTheirRule(t *testing.T) {
 	t.Parallel()

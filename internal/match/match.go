@@ -143,7 +143,7 @@ func (r *Result) checkSize() error {
 // applies: it does not where a part of its key is missing and says Skip.
 func (m *Matcher) count(result *Result, request *request, policy *ruleset.Policy, rule *ruleMatcher, paths *pathsRead, how *met) bool {
 	tier, limits := rule.limitsFor(request, paths, how)
-	identity, missing := m.identify(request, rule, how)
+	identity, missing := m.identify(request, rule, how, len(limits) > 0)
 	shadow := isShadow(rule.rule)
 	switch {
 	case missing == nil:
