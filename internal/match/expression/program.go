@@ -30,10 +30,15 @@ const (
 type Program struct {
 	program      cel.Program
 	looksAtPaths bool
+	providers    []string
 }
 
 // LooksAtPaths reports whether the expression asks for the path or its parameters.
 func (p *Program) LooksAtPaths() bool { return p.looksAtPaths }
+
+// Providers are the names of those whose claims the expression asks for, as far as they
+// are written out in it.
+func (p *Program) Providers() []string { return p.providers }
 
 // Holds evaluates a condition.
 func (p *Program) Holds(request Request) (bool, error) {
