@@ -143,6 +143,10 @@ func (r *Result) checkSize() error {
 // applies: it does not where a part of its key is missing and says Skip.
 func (m *Matcher) count(result *Result, request *request, policy *ruleset.Policy, rule *ruleMatcher, paths *pathsRead, how *met) bool {
 	tier, limits := rule.limitsFor(request, paths, how)
+	otherTier, otherLimits := rule.otherLimitsFor(request, paths, how, tier)
+	if len(limits) == 0 && len(otherLimits) > 0 {
+		tier, limits, otherLimits = otherTier, otherLimits, nil
+	}
 	identity, missing := m.identify(request, rule, how, len(limits) > 0)
 	shadow := isShadow(rule.rule)
 	switch {
@@ -151,6 +155,11 @@ func (m *Matcher) count(result *Result, request *request, policy *ruleset.Policy
 			Policy: policy, Rule: rule.rule, Tier: tier, Limits: limits,
 			Identity: identity, Cost: rule.costFor(request, how), Shadow: shadow,
 		})
+		if len(otherLimits) > 0 {
+			other := result.Hits[len(result.Hits)-1]
+			other.Tier, other.Limits = otherTier, otherLimits
+			result.Hits = append(result.Hits, other)
+		}
 	case missing.OnMissing == ruleset.MissingSkip:
 		return false
 	case shadow:

@@ -16,7 +16,7 @@ import (
 
 // inspected is what is to know of a checked expression.
 type inspected struct {
-	looksAtPaths bool
+	looksAtPaths, looksAtQuery bool
 	// providers are those that are written out.
 	providers []string
 	// metered says that an evaluation could take long, so that its steps are counted.
@@ -35,6 +35,7 @@ func inspect(checked *ast.AST) (inspected, error) {
 			variable = Variable(info.Name)
 		}
 		found.looksAtPaths = found.looksAtPaths || variable == Path || variable == PathParams
+		found.looksAtQuery = found.looksAtQuery || variable == Query
 		found.metered = found.metered || isMetered(node)
 		if name, ok := lookedUp(node); ok && variable == JWT && !slices.Contains(found.providers, name) {
 			found.providers = append(found.providers, name)
