@@ -102,7 +102,7 @@ var otherFaults = []fault{
 	{"proxy: a shadow refuses without a store", "internal/proxy/decide.go",
 		"ruleset.FailDeny && !check.Shadow {", "ruleset.FailDeny {", proxyTests, "TestShadowsNeitherRefuseNorShow"},
 	{"proxy: a shadow shows in answers", "internal/proxy/limitfields.go",
-		"return state.Shadow || state.Source", "return state.Source", proxyTests, "TestShadowsNeitherRefuseNorShow"},
+		"return state.Shadow && !state.Drawn || state.Source", "return state.Source", proxyTests, "TestShadowsNeitherRefuseNorShow"},
 	{"proxy: a client that leaves tries for free", "internal/proxy/settlement.go",
 		"case cost == nil || status == 0 || status == statusClientGone:", "case cost == nil:", proxyTests, "TestAClientThatLeavesTriesForNothing"},
 	{"proxy: a place that is not given back", "internal/proxy/handler.go",

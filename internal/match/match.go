@@ -24,8 +24,8 @@ type Hit struct {
 	// Cost is how much the request counts as, before it is answered.
 	Cost int64
 	// Shadow says that the rule refuses nothing: it is a shadow, or the draw for its
-	// enforcePercent made it one for this request.
-	Shadow bool
+	// enforcePercent made it one for this request, and then it is Drawn.
+	Shadow, Drawn bool
 }
 
 // Denied says that a rule refuses the request because a part of its key is
@@ -148,12 +148,12 @@ func (m *Matcher) count(result *Result, request *request, policy *ruleset.Policy
 		tier, limits, otherLimits = otherTier, otherLimits, nil
 	}
 	identity, missing := m.identify(request, rule, how, len(limits) > 0)
-	shadow := isShadow(rule.rule)
+	shadow, drawn := isShadow(rule.rule)
 	switch {
 	case missing == nil:
 		result.Hits = append(result.Hits, Hit{
 			Policy: policy, Rule: rule.rule, Tier: tier, Limits: limits,
-			Identity: identity, Cost: rule.costFor(request, how), Shadow: shadow,
+			Identity: identity, Cost: rule.costFor(request, how), Shadow: shadow, Drawn: drawn,
 		})
 		if len(otherLimits) > 0 {
 			other := result.Hits[len(result.Hits)-1]

@@ -74,7 +74,7 @@ func (f *limitFields) appendRemaining(field, name []byte, state *limiter.LimitSt
 	next := wholeSeconds(state.NextAfter)
 	if f.retryAfter > 0 && next > f.retryAfter {
 		next = f.retryAfter
-		if state.Allowed {
+		if state.Allowed || state.Shadow {
 			next = 0
 		}
 	}
