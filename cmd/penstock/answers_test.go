@@ -206,11 +206,13 @@ func TestShareThatIsEnforced(t *testing.T) {
 		rule string
 		// least and most are how many may be refused.
 		least, most int
+		// told says that answers tell of the limit.
+		told bool
 	}{
-		"enforcePercent 25":  {"enforcePercent: 25, ", 48, 152},
-		"enforcePercent 0":   {"enforcePercent: 0, ", 0, 0},
-		"enforcePercent 100": {"enforcePercent: 100, ", requests - 1, requests - 1},
-		"onMissing Deny":     {"enforcePercent: 50, key: [{name: k, onMissing: Deny, from: [{header: {name: X-Key}}]}], ", 140, 260},
+		"enforcePercent 25":  {"enforcePercent: 25, ", 48, 152, true},
+		"enforcePercent 0":   {"enforcePercent: 0, ", 0, 0, false},
+		"enforcePercent 100": {"enforcePercent: 100, ", requests - 1, requests - 1, true},
+		"onMissing Deny":     {"enforcePercent: 50, key: [{name: k, onMissing: Deny, from: [{header: {name: X-Key}}]}], ", 140, 260, false},
 	}
 	for store, open := range memoryAndRedis(t) {
 		for name, tc := range tests {
@@ -222,6 +224,11 @@ func TestShareThatIsEnforced(t *testing.T) {
 					answer := server.send(ask{})
 					if answer.StatusCode == refused {
 						count++
+					}
+					remaining := answer.Header.Get("X-RateLimit-Remaining")
+					if told := answer.Header.Get("RateLimit") != "" && remaining == "0"; name != "onMissing Deny" && told != tc.told {
+						t.Errorf("answer %d tells RateLimit %q and X-RateLimit-Remaining %q, want that it tells of the limit: %v",
+							answer.StatusCode, answer.Header.Get("RateLimit"), remaining, tc.told)
 					}
 				}
 				if count < tc.least || count > tc.most {

@@ -61,6 +61,18 @@ func TestExpressionsInForce(t *testing.T) {
 			spec:  `rules: [{name: all, tiers: [{name: free, when: "request.headers['x-plan'] == ''", ` + oneAnHour + "}]}]",
 			steps: []step{{ask{}, allowed}, {plan("pro"), allowed}, {plan("pro"), allowed}, {ask{}, refused}},
 		},
+		"an unlimited tier needs no key": {
+			spec: "rules: [{name: all, " + oneAnHour + `, key: [{name: k, from: [{header: {name: X-Key}}], onMissing: Deny}], tiers: [
+      {name: staff, when: "request.headers['x-plan'] == 'staff'", unlimited: {}}]}]`,
+			steps: []step{{plan("staff"), allowed}, {plan("staff"), allowed}, {ask{}, refused}, {withHeaders("X-Key", "1"), allowed}, {withHeaders("X-Key", "1"), refused}},
+		},
+		"an unlimited tier of a query that is parted in two ways": {
+			spec: "rules: [{name: all, " + oneAnHour + `, tiers: [{name: staff, when: "request.query['plan'] == 'staff'", unlimited: {}}]}]`,
+			steps: []step{
+				{ask{path: "/?plan=staff"}, allowed}, {ask{path: "/?plan=staff&x=;"}, allowed}, {ask{path: "/?x;plan=staff"}, allowed},
+				{ask{path: "/?x;plan=staff"}, refused}, {ask{path: "/?plan=staff"}, allowed},
+			},
+		},
 		"tiers that fail": {
 			spec:       "rules: [{name: all, " + oneAnHour + `, tiers: [{name: lucky, when: "int(request.headers['x-plan']) > 1", unlimited: {}}]}]`,
 			steps:      []step{{plan("2"), allowed}, {plan("two"), allowed}, {plan("two"), refused}, {plan("2"), allowed}},

@@ -24,6 +24,7 @@ type enforcement struct {
 	mu      sync.Mutex
 	labels  map[string]string
 	inForce store.Update // RuleSet is nil before the first
+	matcher *match.Matcher
 }
 
 // apply has the proxy run an update before it returns. With an error the former
@@ -49,7 +50,7 @@ func (e *enforcement) relabel(labels map[string]string) error {
 }
 
 func (e *enforcement) enforce(update store.Update, labels map[string]string) error {
-	matcher, err := match.Compile(update.RuleSet, labels, match.Options{Keys: e.keys})
+	matcher, err := match.Compile(update.RuleSet, labels, match.Options{Keys: e.keys, Before: e.matcher})
 	if err != nil {
 		return err
 	}
@@ -59,7 +60,7 @@ func (e *enforcement) enforce(update store.Update, labels map[string]string) err
 	})
 	// Only now: the rules before may have had issuers that these have not.
 	e.keys.Follow(matcher.KeyURLs())
-	e.labels, e.inForce = labels, update
+	e.labels, e.inForce, e.matcher = labels, update, matcher
 	return nil
 }
 

@@ -96,6 +96,17 @@ func TestExpressionsAndTiersAreChecked(t *testing.T) {
 		"a leased tier": {func(_ *v1alpha1.RateLimitPolicy, r *v1alpha1.Rule) {
 			r.Precision, r.Tiers[1].Limits[0] = v1alpha1.PrecisionLeased, v1alpha1.Limit{Name: "l", Requests: 1, Algorithm: v1alpha1.AlgorithmConcurrency}
 		}, "spec.rules[0].precision", "cannot be leased"},
+		"a provider of none": {func(_ *v1alpha1.RateLimitPolicy, r *v1alpha1.Rule) {
+			r.When = []string{"request.jwt['idp'].sub != ''"}
+		}, "spec.rules[0].when[0]", `"idp" verified, and the policy has no provider`},
+		"a misspelled provider": {func(p *v1alpha1.RateLimitPolicy, r *v1alpha1.Rule) {
+			p.Spec.JWT = &v1alpha1.JWT{Providers: []v1alpha1.JWTProvider{{Name: "idp"}, {Name: "staff-idp"}}}
+			r.Tiers[0].When = "request.jwt.typo.plan == 'pro'"
+		}, "spec.rules[0].tiers[0].when", `"typo" verified; the policy has idp, staff-idp: name one of these`},
+		"a misspelled provider of an exemption": {func(p *v1alpha1.RateLimitPolicy, _ *v1alpha1.Rule) {
+			p.Spec.JWT = &v1alpha1.JWT{Providers: []v1alpha1.JWTProvider{{Name: "idp"}}}
+			p.Spec.Exempt = &v1alpha1.Exempt{When: []string{"request.method == 'GET' && 'ipd' in request.jwt"}}
+		}, "spec.exempt.when[0]", `"ipd" verified; the policy has idp:`},
 		"no limit at all": {func(_ *v1alpha1.RateLimitPolicy, r *v1alpha1.Rule) { r.Limits, r.Tiers = nil, nil }, "spec.rules[0].limits", "has no limit"},
 	}
 	for name, tc := range tests {

@@ -16,6 +16,8 @@ type findings struct {
 	problems []v1alpha1.Problem
 	// warnings leave the object valid.
 	warnings []v1alpha1.Problem
+	// providers are the names of those that may verify tokens, for expressions.
+	providers []string
 }
 
 func (f *findings) add(problems ...v1alpha1.Problem) {

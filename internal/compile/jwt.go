@@ -5,6 +5,7 @@ package compile
 
 import (
 	"net/url"
+	"slices"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/util/validation/field"
@@ -35,10 +36,10 @@ func compileJWT(jwt *v1alpha1.JWT, found *findings) []ruleset.JWTProvider {
 	}
 	atMost(found, at, len(jwt.Providers), maxProviders)
 	compiled := make([]ruleset.JWTProvider, 0, len(jwt.Providers))
-	providerNames, inline := newNames(found), 0
+	names, inline := newNames(found), 0
 	for i := range jwt.Providers {
 		provider := &jwt.Providers[i]
-		providerNames.check(at.Index(i).Child("name"), provider.Name)
+		names.check(at.Index(i).Child("name"), provider.Name)
 		compiled = append(compiled, compileProvider(provider, at.Index(i), found))
 		inline += len(provider.JWKS.Inline)
 	}
@@ -132,14 +133,20 @@ func compileClaim(claim *v1alpha1.JWTClaimKey, at *field.Path, found *findings) 
 	return form
 }
 
+// providerNames are the names of a policy's providers, in its order.
+func providerNames(jwt *v1alpha1.JWT) []string {
+	if jwt == nil {
+		return nil
+	}
+	var names []string
+	for i := range jwt.Providers {
+		names = append(names, jwt.Providers[i].Name)
+	}
+	return names
+}
+
 // checkProviders wants the providers of claims to be those of the policy.
 func checkProviders(s *v1alpha1.RateLimitPolicySpec, found *findings) {
-	known := make(map[string]bool)
-	if s.JWT != nil {
-		for i := range s.JWT.Providers {
-			known[s.JWT.Providers[i].Name] = true
-		}
-	}
 	for i := range s.Rules {
 		for j := range s.Rules[i].Key {
 			for k := range s.Rules[i].Key[j].From {
@@ -149,9 +156,9 @@ func checkProviders(s *v1alpha1.RateLimitPolicySpec, found *findings) {
 				}
 				at := spec.Child("rules").Index(i).Child("key").Index(j).Child("from").Index(k).Child("jwtClaim")
 				switch {
-				case len(known) == 0:
+				case len(found.providers) == 0:
 					found.invalid(at, "needs somebody to verify tokens: name the issuer in spec.jwt.providers")
-				case claim.Provider != "" && !known[claim.Provider]:
+				case claim.Provider != "" && !slices.Contains(found.providers, claim.Provider):
 					found.invalid(at.Child("provider"), "%q is no provider of spec.jwt: add it there, or name one that is", claim.Provider)
 				}
 			}

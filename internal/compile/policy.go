@@ -28,6 +28,7 @@ var spec = field.NewPath("spec")
 func compilePolicy(policy *v1alpha1.RateLimitPolicy, found *findings) (*ruleset.Policy, *v1alpha1.EffectiveDefaults) {
 	s := &policy.Spec
 	defaults := &v1alpha1.EffectiveDefaults{}
+	found.providers = providerNames(s.JWT)
 	form := &ruleset.Policy{
 		Kind:         KindRateLimitPolicy,
 		Name:         policy.Name,

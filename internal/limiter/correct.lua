@@ -10,14 +10,15 @@
 --       to be corrected. A 'queue' is a bucket whose requests went on one by one: it
 --       has as two more arguments the time until it was full before the charge.
 --   'back'  gives the cost back, as far as it still counts: of a bucket what was not
---           refilled since; of a queue nothing, unless the charge was the last; of a
+--           refilled since; of a queue its slot, if that is the last; of a
 --           window if it is still that window, or the one before in a counter; of a
 --           log the entries of that time; places are left
 --   'late'  charges the cost, whatever remains, to at most one capacity below empty;
 --           of places, says that their holder is still there
 --
--- Returns for each correction 1 if it was made or nothing was left to correct, and 0
--- if the counter holds something else or could not be written.
+-- Returns for each correction 1 if it was made or nothing was left to correct, 2 if it
+-- is a slot of a queue behind which others stand, and 0 if the counter holds something
+-- else or could not be written.
 --
 -- The states are those of decide.lua: change both together.
 
@@ -76,7 +77,7 @@ function correct.bucket(name, kind, charged, plan)
         local state = format(unit <= 1000 and '%d%03d' or '%d.%d', slot, slot_rest)
         return done(pcall('PSETEX', name, lifetime(max(0, slot - now) + 1), state)) and 1 or 0
       end
-      return 1
+      return 2
     end
     if rest >= unit then
       full, rest = full + 1, 0

@@ -5,6 +5,7 @@ package limiter
 
 import (
 	"context"
+	"slices"
 	"time"
 )
 
@@ -84,14 +85,23 @@ func (r *Redis) correctLast() {
 }
 
 // sendCorrections sends a correction, and those that wait behind it, in one call to
-// each node.
+// each node. Slots of a queue that can be given back after that follow.
 func (r *Redis) sendCorrections(first correction) {
 	corrections, weight := []correction{first}, first.plan.weight()
 	for len(r.corrections) > 0 && weight < checksPerCall {
 		next := <-r.corrections
 		corrections, weight = append(corrections, next), weight+next.plan.weight()
 	}
-	q := r.newQuestion(context.Background(), time.Now(), first.namespace)
+	// Each turn makes corrections that are not sent again, so this ends.
+	for row := r.sendTogether(corrections); len(row) > 0; {
+		several := min(len(row), checksPerCall)
+		row = append(row[several:], r.sendTogether(row[:several])...)
+	}
+}
+
+// sendTogether sends corrections and returns those that they make possible.
+func (r *Redis) sendTogether(corrections []correction) (possible []correction) {
+	q := r.newQuestion(context.Background(), time.Now(), corrections[0].namespace)
 	q.splitCorrections(r.layout.Load().isCluster(), corrections)
 	r.ask(q)
 	lost := 0
@@ -103,6 +113,22 @@ func (r *Redis) sendCorrections(first correction) {
 			continue
 		}
 		lost += p.undone
+		possible = append(possible, r.leave(p)...)
 	}
 	r.correctionsLost.Add(int64(lost))
+	return possible
+}
+
+// leave remembers the slots behind which others stand, and returns those that were
+// remembered and behind which nobody stands any more.
+func (r *Redis) leave(p *part) (free []correction) {
+	for _, i := range p.behind {
+		r.leavers.add(p.corrections[i])
+	}
+	for i := range p.corrections {
+		if !slices.Contains(p.behind, i) {
+			free = append(free, r.leavers.before(&p.corrections[i])...)
+		}
+	}
+	return free
 }

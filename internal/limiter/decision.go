@@ -23,6 +23,9 @@ type Check struct {
 	Cost int64
 	// Shadow limits refuse nothing. They are charged only if they would admit.
 	Shadow bool
+	// Drawn says that the limit is a shadow by a draw, so that it may refuse the next
+	// request: clients are told of it all the same.
+	Drawn bool
 	// Correctable says that Receipt.Settle may change what the limit was charged. Late
 	// charges take a limit as much as its capacity below empty.
 	Correctable bool
@@ -83,8 +86,8 @@ type LimitState struct {
 	RetryAfter time.Duration
 	// Never says that the cost is more than the limit holds when unused.
 	Never bool
-	// Shadow says that the limit refuses nothing.
-	Shadow bool
+	// Shadow says that the limit refuses nothing, and Drawn that it does not this time.
+	Shadow, Drawn bool
 	// Source is who decided on this limit. With StoreAllowed and StoreDenied
 	// nobody counted: Remaining and the times are 0 and mean nothing.
 	Source Source
@@ -107,7 +110,7 @@ type Decision struct {
 	// StoreTime is when the store decided, by its clock, in microseconds since the Unix
 	// epoch; 0 if it did not, or not now: a refusal may be remembered.
 	StoreTime int64
-	// Limits are the states of all limits, the speaking one first and shadows last. A
+	// Limits are the states of all limits, the speaking one first and shadows last that are not drawn. A
 	// refusal that is remembered has only those of the limits that refuse.
 	Limits []LimitState
 	// Source is who decided; of several, the one that weighs most: StoreDenied,

@@ -23,15 +23,22 @@ func (b *leakyBucket) appendCorrection(arguments []any, stand standing) []any {
 	return b.appendTo(arguments, "queue", b.cost.whole, b.cost.parts, b.empty.whole, b.empty.parts, int64(b.unit), stand.first, stand.second)
 }
 
+// slot is when a request's turn begins and ends that was charged at a time.
+func (b *leakyBucket) slot(stand standing, charged int64) (from, to span) {
+	from = span{whole: stand.first, parts: stand.second}
+	to = b.add(from, b.cost)
+	from.whole, to.whole = charged+from.whole, charged+to.whole
+	return from, to
+}
+
 // back frees the request's slot if it is the last one: those behind it are on their
 // way already.
 func (b *leakyBucket) back(stored state, stand standing, charged, _ int64) state {
-	slot := span{whole: stand.first, parts: stand.second}
-	end := b.add(slot, b.cost)
-	if stored.until != charged+end.whole || stored.more != end.parts {
+	from, to := b.slot(stand, charged)
+	if stored.until != to.whole || stored.more != to.parts {
 		return stored
 	}
-	return state{until: charged + slot.whole, more: slot.parts}
+	return state{until: from.whole, more: from.parts}
 }
 
 func (b *leakyBucket) costing(cost int64) plan {

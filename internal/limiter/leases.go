@@ -84,7 +84,7 @@ func (l *leases) spend(now time.Time, namespace string, checks []Check) (Decisio
 		known.left -= checks[i].Cost
 		l.kept[name] = known
 		state := known.stateAt(now)
-		state.Shadow = checks[i].Shadow
+		state.Shadow, state.Drawn = checks[i].Shadow, checks[i].Drawn
 		found[i] = rankedAs(state, &checks[i])
 	}
 	return decisionFrom(true, found, Store), true

@@ -31,9 +31,10 @@ const (
 // Counters are spread over shards by their identity. A request locks those of its
 // identities, mostly one, in ascending order, so it is decided all at once.
 type Memory struct {
-	now    func() time.Time
-	seed   maphash.Seed
-	shards []shard
+	now     func() time.Time
+	seed    maphash.Seed
+	shards  []shard
+	leavers leavers
 }
 
 var _ Decider = (*Memory)(nil)
@@ -150,6 +151,7 @@ func (m *Memory) charge(namespace string, checks []Check, plans []plan, stands [
 // correct corrects charges at once.
 func (m *Memory) correct(namespace string, corrections []correction) {
 	for i := range corrections {
+		corrections[i].namespace, corrections[i].until = namespace, time.Now().Add(leaseFor)
 		m.correctOne(namespace, &corrections[i])
 	}
 }
@@ -164,8 +166,25 @@ func (m *Memory) correctOne(namespace string, c *correction) {
 	if known == nil && c.kind == giveBack {
 		return
 	}
-	s.put(known, name, c.apply(known.stored(), now))
+	s.put(known, name, m.corrected(known.stored(), c, now))
 	s.tend(now)
+}
+
+// corrected is a state after a correction and, if that gave back the last slot of a queue,
+// those of who left before.
+func (m *Memory) corrected(stored state, c *correction, now int64) state {
+	changed := c.apply(stored, now)
+	_, to, isSlot := c.slot()
+	switch {
+	case !isSlot:
+	case stored.until != to.at || stored.more != to.parts:
+		m.leavers.add(*c)
+	default:
+		for _, earlier := range m.leavers.before(c) {
+			changed = earlier.apply(changed, now)
+		}
+	}
+	return changed
 }
 
 // shardOf is the number of the shard of an identity. Nobody can guess which

@@ -39,6 +39,8 @@ type Redis struct {
 	correctionsLost atomic.Int64
 	// releases wait for another attempt.
 	releases releases
+	// leavers left a queue, and others stood behind them.
+	leavers leavers
 	// successor takes over once r is closed; nil if nobody does.
 	successor atomic.Pointer[Redis]
 	// corrected says that no more corrections are sent: r is closed.

@@ -28,6 +28,8 @@ type part struct {
 	at int64
 	// undone is how many corrections could not be made.
 	undone int
+	// behind are the numbers of the corrections behind whose slots others stand.
+	behind []int
 	err    error
 }
 
@@ -129,12 +131,18 @@ func (r *run) readChecks() {
 	}
 }
 
+// slotInTheMiddle is what correct.lua says of a slot behind which others stand.
+const slotInTheMiddle = 2
+
 func (r *run) readCorrections() {
 	reply := r.reply
 	for _, p := range r.parts {
-		for range p.corrections {
-			if len(reply) == 0 || reply[0] != 1 {
+		for i := range p.corrections {
+			switch {
+			case len(reply) == 0 || reply[0] == 0:
 				p.undone++
+			case reply[0] == slotInTheMiddle:
+				p.behind = append(p.behind, i)
 			}
 			reply = reply[min(1, len(reply)):]
 		}

@@ -83,7 +83,7 @@ func allAdmit(plans []plan, stands []standing) bool {
 
 // stateOf is a limit's state as far as nobody needs to count.
 func stateOf(check *Check, source Source) LimitState {
-	state := LimitState{Kind: check.Kind, Policy: check.Policy, Rule: check.Rule, Identity: check.Identity, Shadow: check.Shadow, Source: source}
+	state := LimitState{Kind: check.Kind, Policy: check.Policy, Rule: check.Rule, Identity: check.Identity, Shadow: check.Shadow, Drawn: check.Drawn, Source: source}
 	if limit := check.Limit; limit != nil {
 		state.Limit, state.Requests, state.Burst = limit.Name, limit.Requests, limit.Burst
 		state.Window, state.Calendar = micros(limit.WindowMicros), limit.Calendar
@@ -99,7 +99,7 @@ func (s *LimitState) isOf(check *Check) bool {
 // speaksBefore orders limits by how much they tell the client: those that refuse
 // first, the longest wait leading, then those with the fewest requests left.
 func speaksBefore(a, b ranked) int {
-	if order := first(b.state.Shadow, a.state.Shadow); order != 0 {
+	if order := cmp.Compare(a.state.say(), b.state.say()); order != 0 {
 		return order
 	}
 	if order := refusals(a.state, b.state); order != 0 {
@@ -117,6 +117,19 @@ func speaksBefore(a, b ranked) int {
 		cmp.Compare(a.state.Limit, b.state.Limit),
 		cmp.Compare(a.state.Kind, b.state.Kind),
 	)
+}
+
+// say is less the more a limit has to say: one that refuses, one that may refuse this or
+// the next request, and a shadow.
+func (s *LimitState) say() int {
+	switch {
+	case s.Shadow && !s.Drawn:
+		return 2
+	case s.Shadow || s.Allowed:
+		return 1
+	default:
+		return 0
+	}
 }
 
 func refusals(a, b LimitState) int {

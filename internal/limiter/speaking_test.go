@@ -21,6 +21,16 @@ func named(policy, name string, requests int64, window time.Duration) Check {
 	return check
 }
 
+func shadow(check Check) Check {
+	check.Shadow = true
+	return check
+}
+
+func drawn(check Check) Check {
+	check.Shadow, check.Drawn = true, true
+	return check
+}
+
 func TestTheSpeakingLimitComesFirst(t *testing.T) {
 	t.Parallel()
 	hour, day := time.Hour, 24*time.Hour
@@ -53,6 +63,20 @@ func TestTheSpeakingLimitComesFirst(t *testing.T) {
 		"never before any wait": {
 			used:  []Check{named("p", "day", 1, day)},
 			asked: []Check{named("p", "day", 1, day), costing(named("p", "small", 1, hour), 2)}, want: []string{"small", "day"}, wantNever: true,
+		},
+		"a shadow last": {
+			asked: []Check{shadow(named("p", "shadow", 1, day)), named("p", "free", 9, hour)}, want: []string{"free", "shadow"},
+		},
+		"a drawn shadow that admits, as if it were none": {
+			asked: []Check{drawn(named("p", "few", 3, hour)), shadow(named("p", "shadow", 1, day)), named("p", "many", 9, day)}, want: []string{"few", "many", "shadow"},
+		},
+		"a drawn shadow that would refuse, of an admitted request": {
+			used:  []Check{named("p", "full", 1, hour)},
+			asked: []Check{named("p", "free", 9, day), drawn(named("p", "full", 1, hour))}, want: []string{"full", "free"},
+		},
+		"a drawn shadow never before what refuses": {
+			used:  []Check{named("p", "full", 1, hour), named("p", "drawn", 1, day)},
+			asked: []Check{named("p", "free", 9, day), drawn(named("p", "drawn", 1, day)), named("p", "full", 1, hour)}, want: []string{"full", "drawn", "free"}, wantRetry: hour,
 		},
 	}
 	for name, tc := range tests {

@@ -74,6 +74,8 @@ func Compile(rs *ruleset.RuleSet, podLabels map[string]string, options Options) 
 		}
 	}
 	m.index = newIndex(m.policies)
+	// What was before that need not be kept.
+	m.options.Before = nil
 	return m, nil
 }
 

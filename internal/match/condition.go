@@ -84,13 +84,18 @@ func (c *condition) holdsForHeader(request *request) (holds, surely bool) {
 		return len(values) == 0, true
 	}
 	result := verdict{condition: c}
+	eachHeaderValue(values, result.add)
+	return result.some, !result.doubt
+}
+
+// eachHeaderValue calls found with each value that some app takes for that of a header.
+func eachHeaderValue(values []string, found func(value string)) {
 	for _, value := range values {
-		result.add(value)
+		found(value)
 	}
 	if len(values) > 1 {
-		result.add(strings.Join(values, ","))
+		found(strings.Join(values, ","))
 	}
-	return result.some, !result.doubt
 }
 
 func (c *condition) holdsForHost(host string) (holds, surely bool) {
@@ -108,46 +113,54 @@ func (c *condition) holdsForHost(host string) (holds, surely bool) {
 // holdsForQuery does the same for a query parameter.
 func (c *condition) holdsForQuery(query string) (holds, surely bool) {
 	result := verdict{condition: c}
-	found, sure := 0, false
-	look := c.kind == ruleset.ValueExact || c.kind == ruleset.ValueRegularExpression
-	eachParameter(query, func(p parameter) {
-		some, every := p.isNamed(c.name)
-		if !some {
-			return
-		}
-		found++
-		sure = sure || p.sure && every
-		if look {
-			result.addValue(p.value)
-		}
-	})
-	switch {
-	case c.kind == ruleset.ValueAbsent:
-		return !sure, found == 0
-	case c.kind == ruleset.ValuePresent:
-		return found > 0, sure
-	case found > 1:
-		result.addJoined(query)
+	found := result.add
+	if c.kind != ruleset.ValueExact && c.kind != ruleset.ValueRegularExpression {
+		found = nil
+	}
+	count, sure := eachQueryValue(query, c.name, found)
+	switch c.kind {
+	case ruleset.ValueAbsent:
+		return !sure, count == 0
+	case ruleset.ValuePresent:
+		return count > 0, sure
 	}
 	return result.some, sure && !result.doubt
 }
 
-// addValue tells of what apps decode a value to.
-func (v *verdict) addValue(value string) {
+// eachQueryValue calls found, if it is not nil, with each value that some app takes for
+// that of a query parameter. It returns how many parameters of the name there are, and
+// whether every app finds one.
+func eachQueryValue(query, name string, found func(value string)) (count int, sure bool) {
+	eachParameter(query, func(p parameter) {
+		some, every := p.isNamed(name)
+		if !some {
+			return
+		}
+		count++
+		sure = sure || p.sure && every
+		if found != nil {
+			eachDecoded(p.value, found)
+		}
+	})
+	if count > 1 && found != nil {
+		eachJoined(query, name, found)
+	}
+	return count, sure
+}
+
+// eachDecoded calls found with what apps decode a value to.
+func eachDecoded(value string, found func(value string)) {
 	for i, way := range spellings {
 		if i == 0 || way.differs(value) {
-			v.add(way.decode(value))
+			found(way.decode(value))
 		}
 	}
 }
 
-// addJoined tells of what apps get that join the values of a parameter.
-func (v *verdict) addJoined(query string) {
+// eachJoined calls found with what apps get that join the values of a parameter.
+func eachJoined(query, name string, found func(value string)) {
 	var wide, narrow []string
-	eachParameter(query, func(p parameter) {
-		if some, _ := p.isNamed(v.condition.name); !some {
-			return
-		}
+	eachNamed(query, name, func(p *parameter) {
 		if p.wide {
 			wide = append(wide, p.value)
 		}
@@ -157,13 +170,13 @@ func (v *verdict) addJoined(query string) {
 	})
 	for _, values := range [][]string{wide, narrow} {
 		if len(values) > 1 {
-			v.addDecoded(values)
+			eachJoinedOf(values, found)
 		}
 	}
 }
 
-// addDecoded joins after decoding, so that an escaped comma is like any other.
-func (v *verdict) addDecoded(values []string) {
+// eachJoinedOf joins after decoding, so that an escaped comma is like any other.
+func eachJoinedOf(values []string, found func(value string)) {
 	for i, way := range spellings {
 		if i > 0 && !way.differs(strings.Join(values, "&")) {
 			continue
@@ -172,6 +185,6 @@ func (v *verdict) addDecoded(values []string) {
 		for j, value := range values {
 			decoded[j] = way.decode(value)
 		}
-		v.add(strings.Join(decoded, ","))
+		found(strings.Join(decoded, ","))
 	}
 }

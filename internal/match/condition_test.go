@@ -101,6 +101,32 @@ func TestMatchesThatAreRefused(t *testing.T) {
 	}
 }
 
+// checkSeenQuery holds that expressions see what keys and costs find, and what net/url
+// reads where there is one way to read it.
+func checkSeenQuery(t *testing.T, query, name string, read []string) {
+	t.Helper()
+	if len(query) > maxQueryBytes {
+		return
+	}
+	var found []string
+	forParameter("/?"+query, name, func(value string) { found = append(found, value) })
+	anywhere := false
+	for _, parted := range []separation{atAmpersands, atSemicolons} {
+		seen := scope{request: &request{view: get("/?" + query), parted: parted}}
+		value, present, _ := seen.parameter(name)
+		anywhere = anywhere || present
+		if only, ambiguous := queryValue("/?"+query, name); len(found) == 1 && !ambiguous && present && value != only {
+			t.Errorf("%q: an expression sees %q of %q, a key %q", query, value, name, only)
+		}
+		if !strings.ContainsAny(query, ";") && !strings.ContainsAny(name, "+%") && isWellEscaped(query) && value != strings.Join(read, ",") {
+			t.Errorf("%q: an expression sees %q of %q, net/url reads %q", query, value, name, read)
+		}
+	}
+	if anywhere != (len(found) > 0) {
+		t.Errorf("%q: a key has %d values of %q, to an expression it is there: %v", query, len(found), name, anywhere)
+	}
+}
+
 // FuzzQuery holds what must be true of any query: what net/url reads is never missed,
 // and a parameter is there, or not, or in doubt.
 func FuzzQuery(f *testing.F) {
@@ -134,5 +160,6 @@ func FuzzQuery(f *testing.F) {
 				t.Errorf("%q: net/url reads %q as %q, no reading does", query, name, found)
 			}
 		}
+		checkSeenQuery(t, query, name, read[name])
 	})
 }

@@ -4,7 +4,9 @@
 package match
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
 
 	"github.com/penstock-dev/penstock/internal/match/expression"
 	"github.com/penstock-dev/penstock/internal/ruleset"
@@ -27,38 +29,70 @@ type asker struct {
 	providers providers
 }
 
-// holds evaluates a condition. If it fails, that is remembered, and ok is false.
+// holds evaluates a condition. If it fails, that is remembered, and ok is false; so it
+// is if the condition holds only for one of the ways in which apps part a query.
 func (a *asker) holds(request *request, program *expression.Program, how *met) (holds, ok bool) {
+	holds, ok = a.holdsAsParted(request, program, how)
+	if ok && request.hasTwoQueries(program) {
+		request.parted = atSemicolons
+		also, alsoOK := a.holdsAsParted(request, program, how)
+		request.parted = atAmpersands
+		if !alsoOK || also != holds {
+			return false, false
+		}
+	}
+	return holds, ok
+}
+
+// holdsAsParted evaluates a condition for the query as it is parted for now.
+func (a *asker) holdsAsParted(request *request, program *expression.Program, how *met) (holds, ok bool) {
 	request.scope = scope{request: request, asker: a, how: how}
 	holds, err := program.Holds(&request.scope)
 	request.remember(a, err)
 	return holds, err == nil
 }
 
-// text evaluates a key; one that fails is empty.
-func (a *asker) text(request *request, program *expression.Program, how *met) string {
+// text evaluates a key; one that fails is empty. It is ambiguous if apps that part the
+// query in two ways are given two keys.
+func (a *asker) text(request *request, program *expression.Program, how *met) (text string, ambiguous bool) {
 	request.scope = scope{request: request, asker: a, how: how}
 	text, err := program.Text(&request.scope)
+	if request.hasTwoQueries(program) {
+		request.parted = atSemicolons
+		other, otherErr := program.Text(&request.scope)
+		request.parted = atAmpersands
+		ambiguous, err = other != text, cmp.Or(err, otherErr)
+	}
 	request.remember(a, err)
-	return text
+	return text, ambiguous
 }
 
-// number evaluates a cost; one that fails is the default.
+// number evaluates a cost; one that fails is the default. If apps that part the query in
+// two ways are given two costs, it is the larger.
 func (a *asker) number(request *request, program *expression.Program, how *met) int64 {
 	request.scope = scope{request: request, asker: a, how: how}
 	number, err := program.Number(&request.scope)
+	if request.hasTwoQueries(program) {
+		request.parted = atSemicolons
+		other, otherErr := program.Number(&request.scope)
+		request.parted = atAmpersands
+		number, err = max(number, other), cmp.Or(err, otherErr)
+	}
 	request.remember(a, err)
 	if err != nil {
-		return defaultCost
+		return max(number, defaultCost)
 	}
 	return number
 }
 
-// remember counts what failed. The error itself may hold what a client sent.
+// remember counts what failed, and only once what fails for both ways to part a query.
+// The error itself may hold what a client sent.
 func (r *request) remember(a *asker, err error) {
-	if err != nil {
-		r.failed = append(r.failed, ExpressionError{Policy: a.policy, Rule: a.rule})
+	failed := ExpressionError{Policy: a.policy, Rule: a.rule}
+	if err == nil || r.parted == atSemicolons && slices.Contains(r.failed, failed) {
+		return
 	}
+	r.failed = append(r.failed, failed)
 }
 
 // ruleExpressions are the compiled expressions of a rule.
@@ -71,6 +105,8 @@ type ruleExpressions struct {
 	keys map[string]*expression.Program
 	// cost is nil if the cost is no expression.
 	cost *expression.Program
+	// tiersLookAtQuery is true if a tier's expression asks for the query.
+	tiersLookAtQuery bool
 	// whenLooksAtPaths is true if an expression of when asks for the path, looksAtPaths
 	// if any does.
 	whenLooksAtPaths, looksAtPaths bool
@@ -92,6 +128,7 @@ func compileExpressions(asker asker) (*ruleExpressions, error) {
 			return nil, fmt.Errorf("tier %q: when: %w", rule.Tiers[i].Name, err)
 		}
 		ready.tiers = append(ready.tiers, program)
+		ready.tiersLookAtQuery = ready.tiersLookAtQuery || program.LooksAtQuery()
 	}
 	if err := ready.compileKeys(rule.Key); err != nil {
 		return nil, err
@@ -134,8 +171,9 @@ func (e *ruleExpressions) compile(kind expression.Kind, text string) (*expressio
 	return program, nil
 }
 
-// keyOf is what an expression yields as a part of the key; empty if it fails.
-func (e *ruleExpressions) keyOf(request *request, text string, how *met) string {
+// keyOf is what an expression yields as a part of the key; empty if it fails, and
+// ambiguous if apps that read the query in two ways are given two keys.
+func (e *ruleExpressions) keyOf(request *request, text string, how *met) (key string, ambiguous bool) {
 	return e.text(request, e.keys[text], how)
 }
 

@@ -5,6 +5,7 @@ package match
 
 import (
 	"errors"
+	"fmt"
 	"strconv"
 	"strings"
 	"testing"
@@ -168,6 +169,139 @@ func TestTiers(t *testing.T) {
 				t.Errorf("tier %q with limits %q, want %q with %q", tier, limit, tc.tier, tc.limit)
 			}
 		})
+	}
+}
+
+// TestAnUnlimitedTierNeedsNoKey has a request come without what the rule is keyed by.
+func TestAnUnlimitedTierNeedsNoKey(t *testing.T) {
+	t.Parallel()
+	tests := map[string]struct {
+		target, plan string
+		onMissing    []ruleset.OnMissing
+		want         string
+		denied       bool
+	}{
+		"deny, unlimited":                {target: "/", plan: "staff", onMissing: []ruleset.OnMissing{ruleset.MissingDeny}, want: "keyed"},
+		"deny, limited tier":             {target: "/", plan: "pro", onMissing: []ruleset.OnMissing{ruleset.MissingDeny}, denied: true},
+		"deny, no tier":                  {target: "/", onMissing: []ruleset.OnMissing{ruleset.MissingDeny}, denied: true},
+		"deny, an odd path":              {target: "/%61", plan: "staff", onMissing: []ruleset.OnMissing{ruleset.MissingDeny}, denied: true},
+		"skip is no tier's business":     {target: "/", plan: "staff", onMissing: []ruleset.OnMissing{ruleset.MissingSkip}, want: "next"},
+		"deny and then skip, unlimited":  {target: "/", plan: "staff", onMissing: []ruleset.OnMissing{ruleset.MissingDeny, ruleset.MissingSkip}, want: "next"},
+		"deny and then share, unlimited": {target: "/", plan: "staff", onMissing: []ruleset.OnMissing{ruleset.MissingDeny, ruleset.MissingShare}, want: "keyed"},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			rule := ruleset.Rule{
+				Name: "keyed", Limits: []ruleset.Limit{{Name: "base"}},
+				Matches: []ruleset.Match{{Path: &ruleset.PathMatch{Type: ruleset.PathPrefix, Value: "/"}}},
+				Tiers: []ruleset.Tier{
+					{Name: "staff", When: "request.headers['x-plan'] == 'staff'"},
+					{Name: "pro", When: "request.headers['x-plan'] == 'pro'", Limits: []ruleset.Limit{{Name: "pro"}}},
+				},
+			}
+			for _, onMissing := range tc.onMissing {
+				rule.Key = append(rule.Key, headerPart(onMissing, "x-key"))
+			}
+			rs := rulesWith(rule, ruleset.Rule{Name: "next"})
+			rs.Policies[0].FirstMatch = true
+			view := get(tc.target)
+			view.headers = map[string][]string{"x-plan": {tc.plan}}
+			result := mustMatch(t, mustCompile(t, rs, nil), view)
+			if denied := result.Denied != nil; denied != tc.denied || !denied && hitNames(result) != tc.want {
+				t.Errorf("denied %v, hits %q; want %v, %q", denied, hitNames(result), tc.denied, tc.want)
+			}
+		})
+	}
+}
+
+// TestExpressionsOfAQueryThatIsPartedInTwoWays has parameters that are there, or have
+// this value, only to apps that part a query at ";" too, or only to those that do not.
+func TestExpressionsOfAQueryThatIsPartedInTwoWays(t *testing.T) {
+	t.Parallel()
+	limits := func(name string) []ruleset.Limit { return []ruleset.Limit{{Name: name}} }
+	byExpression := func(text string, onMissing ruleset.OnMissing) []ruleset.KeyPart {
+		return []ruleset.KeyPart{{Name: "k", From: []ruleset.KeySource{{Kind: ruleset.SourceExpression, Name: text}}, OnMissing: onMissing}}
+	}
+	cost := &ruleset.Cost{Request: ruleset.RequestCost{Source: ruleset.CostExpression, Name: "int(request.query['n'])", Max: 100}}
+	const isA = "request.query['a'] == '1'"
+	tests := map[string]struct {
+		rule   ruleset.Rule
+		exempt []string
+		query  string
+		// want are the rules that count the request, each with its limits and cost.
+		want   string
+		failed int
+	}{
+		"when, for both":              {rule: ruleset.Rule{When: []string{isA}}, query: "a=1&b=2;c", want: "r/base/1"},
+		"when, for one":               {rule: ruleset.Rule{When: []string{isA}}, query: "b=2;a=1", want: "r/base/1 next/base/1"},
+		"when, for the other":         {rule: ruleset.Rule{When: []string{"request.query['a'] == '1;b'"}}, query: "a=1;b", want: "r/base/1 next/base/1"},
+		"when, for none":              {rule: ruleset.Rule{When: []string{isA}}, query: "a=2;b=1", want: "next/base/1"},
+		"when of a header":            {rule: ruleset.Rule{When: []string{"request.method == 'PUT'"}}, query: "b=2;a=1", want: "next/base/1"},
+		"an exemption, for both":      {exempt: []string{isA}, query: "b;c&a=1"},
+		"an exemption, for one":       {exempt: []string{isA}, query: "b;a=1", want: "r/base/1"},
+		"an exemption, for the other": {exempt: []string{"request.query['a'] == ''"}, query: "b;a=1", want: "r/base/1"},
+		"a tier, for both":            {rule: ruleset.Rule{Tiers: []ruleset.Tier{{Name: "t", When: isA, Limits: limits("tier")}}}, query: "a=1&;", want: "r/tier/1"},
+		"a tier, for one":             {rule: ruleset.Rule{Tiers: []ruleset.Tier{{Name: "t", When: isA, Limits: limits("tier")}}}, query: "b;a=1", want: "r/base/1 r/tier/1"},
+		"a tier, for the other":       {rule: ruleset.Rule{Tiers: []ruleset.Tier{{Name: "t", When: isA, Limits: limits("tier")}}}, query: "a=1;a=2&a=1", want: "r/base/1"},
+		"two tiers": {rule: ruleset.Rule{Tiers: []ruleset.Tier{
+			{Name: "t", When: isA, Limits: limits("tier")}, {Name: "u", When: "request.query['a'] == '1;b'", Limits: limits("other")},
+		}}, query: "a=1;b", want: "r/other/1 r/tier/1"},
+		"an unlimited tier, for both":         {rule: ruleset.Rule{Tiers: []ruleset.Tier{{Name: "t", When: isA}}}, query: "a=1&;", want: "r//1"},
+		"an unlimited tier, for one":          {rule: ruleset.Rule{Tiers: []ruleset.Tier{{Name: "t", When: isA}}}, query: "b;a=1", want: "r/base/1"},
+		"an unlimited tier, for the other":    {rule: ruleset.Rule{Tiers: []ruleset.Tier{{Name: "t", When: "request.query['a'] == ''"}}}, query: "b;a=1", want: "r/base/1"},
+		"a cost, the larger":                  {rule: ruleset.Rule{Cost: cost}, query: "n=7&b;n=9", want: "r/base/7", failed: 1},
+		"a cost that fails to most":           {rule: ruleset.Rule{Cost: cost}, query: "n=100;x", want: "r/base/100", failed: 1},
+		"a cost that fails to all":            {rule: ruleset.Rule{Cost: cost}, query: "n=x;", want: "r/base/1", failed: 1},
+		"a key that is missing to most":       {rule: ruleset.Rule{Key: byExpression("request.query['k']", ruleset.MissingSkip)}, query: "b;k=1", want: "r/base/1"},
+		"a key that is missing to all":        {rule: ruleset.Rule{Key: byExpression("request.query['k']", ruleset.MissingSkip)}, query: "b;c", want: "next/base/1"},
+		"a key that fails to most":            {rule: ruleset.Rule{Key: byExpression("string(int(request.query['k']))", ruleset.MissingSkip)}, query: "k=1;c", want: "r/base/1", failed: 1},
+		"a tier that fails is told once":      {rule: ruleset.Rule{Tiers: []ruleset.Tier{{Name: "t", When: "int(request.query['n']) > 1"}}}, query: "n;", want: "r/base/1", failed: 1},
+		"a condition that fails is told once": {rule: ruleset.Rule{When: []string{"int(request.query['n']) > 1"}}, query: "n;", want: "r/base/1 next/base/1", failed: 1},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			tc.rule.Name, tc.rule.Limits = "r", limits("base")
+			rs := rulesWith(tc.rule, ruleset.Rule{Name: "next", Limits: limits("base")})
+			rs.Policies[0].FirstMatch = true
+			if len(tc.exempt) > 0 {
+				rs.Policies[0].Exempt = &ruleset.Exempt{When: tc.exempt}
+			}
+			result := mustMatch(t, mustCompile(t, rs, nil), get("/?"+tc.query))
+			var got []string
+			for _, hit := range result.Hits {
+				limit := ""
+				for _, l := range hit.Limits {
+					limit += l.Name
+				}
+				got = append(got, fmt.Sprintf("%s/%s/%d", hit.Rule.Name, limit, hit.Cost))
+			}
+			if strings.Join(got, " ") != tc.want || len(result.ExpressionErrors) != tc.failed {
+				t.Errorf("?%s is counted by %q and %d expressions failed, want %q and %d", tc.query, got, len(result.ExpressionErrors), tc.want, tc.failed)
+			}
+		})
+	}
+}
+
+// TestKeysAndExpressionsReadAQueryAlike compares identities by a parameter with those by
+// an expression of it.
+func TestKeysAndExpressionsReadAQueryAlike(t *testing.T) {
+	t.Parallel()
+	identities := func(source ruleset.KeySource, query string) string {
+		return identityOf(t, get("/?"+query), ruleset.KeyPart{Name: "k", From: []ruleset.KeySource{source}})
+	}
+	ambiguous := func(source ruleset.KeySource) string { return identities(source, "k=1;x") }
+	byParam := ruleset.KeySource{Kind: ruleset.SourceQueryParam, Name: "k"}
+	byExpression := ruleset.KeySource{Kind: ruleset.SourceExpression, Name: "request.query['k']"}
+	for query, want := range map[string]bool{
+		"k=1": false, "k=1&x;y": false, "k=1;x": true, "x;k=1": true, "k=1;k=1": true, "%6B=1;": true, "k=+": false, "": false,
+	} {
+		for _, source := range []ruleset.KeySource{byParam, byExpression} {
+			if got := identities(source, query) == ambiguous(source); got != want {
+				t.Errorf("%q by %s: ambiguous %v, want %v", query, source.Kind, got, want)
+			}
+		}
 	}
 }
 

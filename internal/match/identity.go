@@ -90,8 +90,9 @@ func appendPart(content []byte, part *ruleset.KeyPart, request *request, rule *r
 }
 
 // identify returns the identity of a request under a rule, or the part that is
-// missing and makes the rule skip or refuse the request.
-func (m *Matcher) identify(request *request, rule *ruleMatcher, how *met) (identity string, missing *ruleset.KeyPart) {
+// missing and makes the rule skip or refuse the request. Where nothing is limited, no
+// missing part refuses it.
+func (m *Matcher) identify(request *request, rule *ruleMatcher, how *met, limited bool) (identity string, missing *ruleset.KeyPart) {
 	if len(rule.rule.Key) == 0 {
 		return rule.whole, nil
 	}
@@ -105,7 +106,7 @@ func (m *Matcher) identify(request *request, rule *ruleMatcher, how *met) (ident
 		switch {
 		case outcome == partAmbiguous:
 			ambiguous = true
-		case outcome == partMissing && (part.OnMissing == ruleset.MissingSkip || part.OnMissing == ruleset.MissingDeny):
+		case outcome == partMissing && (part.OnMissing == ruleset.MissingSkip || limited && part.OnMissing == ruleset.MissingDeny):
 			return "", part
 		case outcome == partMissing:
 			content = appendField(content, kindMissing)

@@ -160,7 +160,7 @@ func TestOnMissing(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			m := mustCompile(t, rulesWith(
-				ruleset.Rule{Name: "keyed", Key: []ruleset.KeyPart{headerPart(tc.onMissing, "a")}}, ruleset.Rule{Name: "other"},
+				ruleset.Rule{Name: "keyed", Limits: []ruleset.Limit{{Name: "l"}}, Key: []ruleset.KeyPart{headerPart(tc.onMissing, "a")}}, ruleset.Rule{Name: "other"},
 			), nil)
 			result := mustMatch(t, m, get("/"))
 			if got := hitNames(result); got != tc.wantHits {

@@ -22,8 +22,9 @@ type entry struct {
 	rule   *ruleMatcher
 }
 
-// index finds the rules that may meet a request by its path and host, so that the
-// rules of other paths and hosts cost nothing. What it finds is asked whether it does.
+// index finds the rules that may meet a request by its path, its host, and a value of a
+// header or of the query, so that the rules of others cost nothing. What it finds is
+// asked whether it does.
 type index struct {
 	entries []entry
 	// every are the numbers of all entries, in order.
@@ -45,9 +46,9 @@ type node struct {
 
 // bucket holds the numbers of rules by the hosts that they are for.
 type bucket struct {
-	every []int32
+	every values
 	// hosts are by name, domains by what follows "*.".
-	hosts, domains map[string][]int32
+	hosts, domains map[string]*values
 }
 
 func newIndex(policies []policyMatcher) *index {
@@ -64,7 +65,7 @@ func newIndex(policies []policyMatcher) *index {
 			x.entries = append(x.entries, entry{policy: policy, rule: rule})
 			x.every = append(x.every, number)
 			if len(rule.alternatives) == 0 {
-				tree.below.add(nil, number)
+				tree.below.add(&alternative{}, number)
 			}
 			for k := range rule.alternatives {
 				tree.add(&rule.alternatives[k], policy.policy.PathMatching, number)
@@ -82,7 +83,7 @@ func (n *node) add(a *alternative, matching ruleset.PathMatching, number int32) 
 		path = path[:max(strings.LastIndexByte(path, '/'), 0)]
 	}
 	if !strings.HasPrefix(path, "/") || path == "/" && !here {
-		n.below.add(a.hosts, number)
+		n.below.add(a, number)
 		return
 	}
 	for segment := range strings.SplitSeq(path[1:], "/") {
@@ -90,9 +91,9 @@ func (n *node) add(a *alternative, matching ruleset.PathMatching, number int32) 
 		n = n.child(segment, isParameter && a.kind == ruleset.PathTemplate)
 	}
 	if here {
-		n.here.add(a.hosts, number)
+		n.here.add(a, number)
 	} else {
-		n.below.add(a.hosts, number)
+		n.below.add(a, number)
 	}
 }
 
@@ -112,33 +113,36 @@ func (n *node) child(segment string, isParameter bool) *node {
 	return n.literal[segment]
 }
 
-func (b *bucket) add(hosts []string, number int32) {
-	if len(hosts) == 0 {
-		b.every = append(b.every, number)
+func (b *bucket) add(a *alternative, number int32) {
+	if len(a.hosts) == 0 {
+		b.every.add(a, number)
 		return
 	}
-	for _, host := range hosts {
+	for _, host := range a.hosts {
 		names := &b.hosts
 		if domain, isDomain := strings.CutPrefix(host, anyLabels); isDomain {
 			names, host = &b.domains, domain
 		}
 		if *names == nil {
-			*names = make(map[string][]int32)
+			*names = make(map[string]*values)
 		}
-		(*names)[host] = append((*names)[host], number)
+		if (*names)[host] == nil {
+			(*names)[host] = &values{}
+		}
+		(*names)[host].add(a, number)
 	}
 }
 
 func (b *bucket) appendTo(found []int32, request *request) []int32 {
-	found = append(found, b.every...)
+	found = b.every.appendTo(found, request)
 	if b.hosts == nil && b.domains == nil {
 		return found
 	}
 	host := request.hostName()
-	found = append(found, b.hosts[host]...)
+	found = b.hosts[host].appendTo(found, request)
 	for dot := strings.IndexByte(host, '.'); dot >= 0 && b.domains != nil; {
 		host = host[dot+1:]
-		found = append(found, b.domains[host]...)
+		found = b.domains[host].appendTo(found, request)
 		dot = strings.IndexByte(host, '.')
 	}
 	return found

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -40,12 +41,13 @@ func TestTheIndexFindsWhatAskingEachRuleFinds(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		view := get(drawTarget(t))
+		view := get(drawTarget(t) + drawQuery(t))
+		view.headers = drawHeaders(t)
 		view.host = rapid.SampledFrom([]string{"a.test", "B.a.test:80", "c.b.a.test", "test", ""}).Draw(t, "host")
 		byOne := *m
 		byOne.index = &index{looksAtLoose: m.index.looksAtLoose, looksAtStrict: m.index.looksAtStrict, entries: m.index.entries, every: m.index.every}
 		for i := range m.index.entries {
-			byOne.index.loose.below.every = append(byOne.index.loose.below.every, int32(i))
+			byOne.index.loose.below.every.every = append(byOne.index.loose.below.every.every, int32(i))
 		}
 		want, wantErr := byOne.Match(view)
 		got, gotErr := m.Match(view)
@@ -73,8 +75,53 @@ func drawMatch(t *rapid.T) ruleset.Match {
 	case 3:
 		path(ruleset.PathRegularExpression, "/a.*", "/a/.*", "(/a/b|/a/c)", "/A/b/?", "(?i)/A/.*", ".*", "^/a/b$", "/(a)/b", "/a/b{0}", "a?/b/a")
 	}
+	for range rapid.SampledFrom([]int{0, 0, 1, 2}).Draw(t, "headers") {
+		entry.Headers = append(entry.Headers, drawCondition(t, "x-a", "x-b", "host"))
+	}
+	for range rapid.SampledFrom([]int{0, 0, 1, 2}).Draw(t, "parameters") {
+		entry.QueryParams = append(entry.QueryParams, drawCondition(t, "a", "b", "a b", "a+b"))
+	}
 	entry.Hosts = rapid.SampledFrom([][]string{nil, nil, {"a.test"}, {"*.a.test"}, {"*.test", "test"}, {"*.b.a.test", "a.test"}}).Draw(t, "hosts")
 	return entry
+}
+
+var drawnValues = []string{"", "1", "2", "1,2", "1,1", "1;b=2", "a b", "a+b", "%zz", "a.test"}
+
+func drawCondition(t *rapid.T, names ...string) ruleset.ValueMatch {
+	kinds := []ruleset.ValueMatchType{ruleset.ValueExact, ruleset.ValueExact, ruleset.ValueExact, ruleset.ValuePresent, ruleset.ValueAbsent, ruleset.ValueRegularExpression}
+	drawn := ruleset.ValueMatch{Name: rapid.SampledFrom(names).Draw(t, "name"), Type: rapid.SampledFrom(kinds).Draw(t, "kind of value")}
+	switch drawn.Type {
+	case ruleset.ValueExact:
+		if drawn.Name == hostHeader {
+			drawn.Value = "a.test"
+			break
+		}
+		drawn.Value = rapid.SampledFrom(drawnValues).Draw(t, "value")
+	case ruleset.ValueRegularExpression:
+		drawn.Value = rapid.SampledFrom([]string{"[12]", "1.*", ".*"}).Draw(t, "pattern")
+	}
+	return drawn
+}
+
+func drawHeaders(t *rapid.T) map[string][]string {
+	headers := make(map[string][]string)
+	for _, name := range []string{"x-a", "x-b"} {
+		most := rapid.SampledFrom([]int{0, 1, 3, 12}).Draw(t, "most values")
+		values := rapid.SliceOfN(rapid.OneOf(rapid.SampledFrom(drawnValues), rapid.StringMatching("[0-9]")), 0, most).Draw(t, "values")
+		if len(values) > 0 {
+			headers[name] = values
+		}
+	}
+	return headers
+}
+
+func drawQuery(t *rapid.T) string {
+	parameters := []string{"", "a=1", "a=2", "b=1", "b=2;a=1", "a=1;b=2", "%61=%31", "a=1,2", "a", "a=%zz", "a=%", "a+b=1", "a%20b=a+b", "a%2Bb=a%20b", "b=1%2C1", "a=3", "a=4&a=5&a=6&a=7&a=8&a=9"}
+	query := rapid.SliceOfN(rapid.SampledFrom(parameters), 0, 4).Draw(t, "parameters")
+	if len(query) == 0 {
+		return ""
+	}
+	return "?" + strings.Join(query, "&")
 }
 
 func drawTarget(t *rapid.T) string {
@@ -117,6 +164,58 @@ func TestTheIndexLeavesOutOtherPathsAndHosts(t *testing.T) {
 			candidates := m.index.candidates(&request)
 			if len(candidates) != tc.want || !slices.IsSorted(candidates) {
 				t.Errorf("%d rules are asked, want %d: %v", len(candidates), tc.want, candidates)
+			}
+		})
+	}
+}
+
+// A rule for one value of a header or parameter is a candidate only for that value.
+func TestTheIndexLeavesOutOtherValues(t *testing.T) {
+	t.Parallel()
+	m := mustCompile(t, rulesOfManyTenants(10_000, nil), nil)
+	headers := func(values ...string) *fakeView {
+		view := get("/")
+		view.headers = map[string][]string{"x-tenant": values}
+		return view
+	}
+	many := make([]string, fewValues+1)
+	for i := range many {
+		many[i] = fmt.Sprintf("t-%d", 4*i)
+	}
+	tests := map[string]struct {
+		view *fakeView
+		want int
+	}{
+		"none":                    {view: get("/")},
+		"another":                 {view: headers("t")},
+		"one":                     {view: headers("t-500"), want: 1},
+		"one that is there twice": {view: headers("t-500", "t-500"), want: 1},
+		"two":                     {view: headers("t-500", "t-504"), want: 2},
+		"two, joined":             {view: headers("t-8", "t-12"), want: 2},
+		"more than few":           {view: headers(many...), want: 2500},
+		"host and value":          {view: &fakeView{target: "/", host: "a.test", headers: map[string][]string{"x-tenant": {"t-501"}}}, want: 1},
+		"another host":            {view: headers("t-501")},
+		"a parameter":             {view: get("/?tenant=t-502"), want: 1},
+		"a parameter, spelled":    {view: get("/?x=1;%74enant=t%2D502"), want: 1},
+		"a parameter and a path":  {view: get("/v1/x?tenant=t-503"), want: 1},
+		"both":                    {view: &fakeView{target: "/v1?tenant=t-503", headers: map[string][]string{"x-tenant": {"t-500"}}}, want: 2},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			request := request{view: tc.view}
+			if err := m.readPaths(&request); err != nil {
+				t.Fatal(err)
+			}
+			candidates := m.index.candidates(&request)
+			if len(candidates) != tc.want || !slices.IsSorted(candidates) {
+				t.Errorf("%d rules are asked, want %d", len(candidates), tc.want)
+			}
+			all := *m
+			all.index = &index{looksAtLoose: true, entries: m.index.entries, every: m.index.every}
+			all.index.loose.below.every.every = m.index.every
+			if got, want := hitNames(mustMatch(t, m, tc.view)), hitNames(mustMatch(t, &all, tc.view)); got != want {
+				t.Errorf("counted by %q, want %q", got, want)
 			}
 		})
 	}

@@ -32,7 +32,7 @@ func (r *request) valueOf(source *ruleset.KeySource, rule *ruleMatcher, how *met
 	case ruleset.SourceJWTClaim:
 		return rule.providers.claim(r, source)
 	case ruleset.SourceExpression:
-		return rule.expressions.keyOf(r, source.Name, how), false
+		return rule.expressions.keyOf(r, source.Name, how)
 	case ruleset.SourceHost:
 		return r.hostName(), false
 	}

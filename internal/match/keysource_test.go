@@ -47,6 +47,8 @@ func TestKeySources(t *testing.T) {
 		"parameters differ in case":      {keyFrom(ruleset.SourceQueryParam, "k"), nil, get("/?k=a"), get("/?K=a"), false},
 		"one parameter, spelled":         {keyFrom(ruleset.SourceQueryParam, "k"), nil, get("/?k=a b"), get("/x?y=1&%6b=%61+b"), true},
 		"one parameter in absolute form": {keyFrom(ruleset.SourceQueryParam, "k"), nil, get("/?k=a"), get("http://h?k=a"), true},
+		"missing to some by semicolon":   {keyFrom(ruleset.SourceQueryParam, "k"), nil, get("/?x;k=a"), get("/?k=c&k=d"), true},
+		"missing to some that drop it":   {keyFrom(ruleset.SourceQueryParam, "k"), nil, get("/?k=a%"), get("/?k=c&k=d"), true},
 		"ambiguous by ampersand":         {keyFrom(ruleset.SourceQueryParam, "k"), nil, get("/?k=a&k=b"), get("/?k=c&k=d"), true},
 		"ambiguous by semicolon":         {keyFrom(ruleset.SourceQueryParam, "k"), nil, get("/?k=a;k=b"), get("/?k=c;x=d"), true},
 		"empty parameter is missing":     {keyFrom(ruleset.SourceQueryParam, "k"), nil, get("/?k="), get("/?k"), true},

@@ -24,8 +24,8 @@ type Hit struct {
 	// Cost is how much the request counts as, before it is answered.
 	Cost int64
 	// Shadow says that the rule refuses nothing: it is a shadow, or the draw for its
-	// enforcePercent made it one for this request.
-	Shadow bool
+	// enforcePercent made it one for this request, and then it is Drawn.
+	Shadow, Drawn bool
 }
 
 // Denied says that a rule refuses the request because a part of its key is
@@ -143,14 +143,23 @@ func (r *Result) checkSize() error {
 // applies: it does not where a part of its key is missing and says Skip.
 func (m *Matcher) count(result *Result, request *request, policy *ruleset.Policy, rule *ruleMatcher, paths *pathsRead, how *met) bool {
 	tier, limits := rule.limitsFor(request, paths, how)
-	identity, missing := m.identify(request, rule, how)
-	shadow := isShadow(rule.rule)
+	otherTier, otherLimits := rule.otherLimitsFor(request, paths, how, tier)
+	if len(limits) == 0 && len(otherLimits) > 0 {
+		tier, limits, otherLimits = otherTier, otherLimits, nil
+	}
+	identity, missing := m.identify(request, rule, how, len(limits) > 0)
+	shadow, drawn := isShadow(rule.rule)
 	switch {
 	case missing == nil:
 		result.Hits = append(result.Hits, Hit{
 			Policy: policy, Rule: rule.rule, Tier: tier, Limits: limits,
-			Identity: identity, Cost: rule.costFor(request, how), Shadow: shadow,
+			Identity: identity, Cost: rule.costFor(request, how), Shadow: shadow, Drawn: drawn,
 		})
+		if len(otherLimits) > 0 {
+			other := result.Hits[len(result.Hits)-1]
+			other.Tier, other.Limits = otherTier, otherLimits
+			result.Hits = append(result.Hits, other)
+		}
 	case missing.OnMissing == ruleset.MissingSkip:
 		return false
 	case shadow:

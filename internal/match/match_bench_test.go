@@ -46,6 +46,54 @@ func matchOfKind(i int) ruleset.Match {
 	}
 }
 
+// rulesOfManyTenants has a rule for each of so many values of a header or parameter, a
+// quarter each by header, by host and header, by parameter, and by path and parameter;
+// with a kind, all are of that.
+func rulesOfManyTenants(count int, kind *int) *ruleset.RuleSet {
+	rs := rulesOfManyPolicies(count)
+	i := 0
+	for p := range rs.Policies {
+		for r := range rs.Policies[p].Rules {
+			tenant, entry := fmt.Sprintf("t-%d", i), ruleset.Match{}
+			header := []ruleset.ValueMatch{{Name: "x-tenant", Type: ruleset.ValueExact, Value: tenant}}
+			parameter := []ruleset.ValueMatch{{Name: "tenant", Type: ruleset.ValueExact, Value: tenant}}
+			of := i % 4
+			if kind != nil {
+				of = *kind
+			}
+			switch of {
+			case 0:
+				entry.Headers = header
+			case 1:
+				entry.Headers, entry.Hosts = header, []string{"a.test"}
+			case 2:
+				entry.QueryParams = parameter
+			default:
+				entry.QueryParams, entry.Path = parameter, &ruleset.PathMatch{Type: ruleset.PathPrefix, Value: "/v1"}
+			}
+			rs.Policies[p].Rules[r].Matches = []ruleset.Match{entry}
+			i++
+		}
+	}
+	return rs
+}
+
+func BenchmarkMatchAmongTenants(b *testing.B) {
+	view := get("/v1/items?tenant=t-9000")
+	view.host, view.headers = "a.test", map[string][]string{"x-tenant": {"t-9000"}}
+	for kind, name := range []string{"Header", "HostAndHeader", "Parameter", "PathAndParameter"} {
+		m := mustCompile(b, rulesOfManyTenants(10_000, &kind), nil)
+		b.Run(name, func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				if result, err := m.Match(view); err != nil || len(result.Hits) != 1 {
+					b.Fatalf("%d hits, error %v; want one", len(result.Hits), err)
+				}
+			}
+		})
+	}
+}
+
 func BenchmarkMatchAmongRules(b *testing.B) {
 	for _, rules := range []int{1, 100, 10_000} {
 		m := mustCompile(b, rulesOfManyPolicies(rules), nil)

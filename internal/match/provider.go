@@ -32,6 +32,9 @@ type Options struct {
 	Keys Keys
 	// Now is the clock that tokens are compared with; nil is time.Now.
 	Now func() time.Time
+	// Before is the matcher of the rules before, or nil. Issuers of whom both say the
+	// same keep the tokens that were verified, as long as the keys are the same, too.
+	Before *Matcher
 }
 
 func (o Options) orDefault() Options {
@@ -99,21 +102,32 @@ func (m *Matcher) compileProvider(form ruleset.JWTProvider) (*provider, error) {
 	if len(form.Headers) == 0 || slices.ContainsFunc(form.Headers, func(name string) bool { return name != strings.ToLower(name) }) {
 		return nil, fmt.Errorf("headers %q: want at least one, in lower case", form.Headers)
 	}
-	ready := &provider{
-		headers:  form.Headers,
-		verifier: token.NewVerifier(token.Issuer{Name: form.Issuer, Audiences: form.Audiences}),
-		url:      form.JWKSURL, keys: m.options.Keys, now: m.options.Now,
-	}
+	ready := &provider{headers: form.Headers, url: form.JWKSURL, keys: m.options.Keys, now: m.options.Now}
 	if (form.JWKSURL == "") == (form.JWKS == "") {
 		return nil, errors.New("want exactly one of keys and their URL")
 	}
-	if form.JWKS != "" {
+	before := m.options.Before.issuer(string(encoded))
+	switch {
+	case before != nil:
+		ready.verifier, ready.inline = before.verifier, before.inline
+	case form.JWKS != "":
 		if ready.inline, err = token.ParseKeySet([]byte(form.JWKS)); err != nil {
 			return nil, fmt.Errorf("keys: %w", err)
 		}
 	}
+	if ready.verifier == nil {
+		ready.verifier = token.NewVerifier(token.Issuer{Name: form.Issuer, Audiences: form.Audiences})
+	}
 	m.issuers[string(encoded)] = ready
 	return ready, nil
+}
+
+// issuer is the provider of whom this was said, nil if there is none.
+func (m *Matcher) issuer(said string) *provider {
+	if m == nil {
+		return nil
+	}
+	return m.issuers[said]
 }
 
 // KeyURLs are where the keys of the issuers are that the pod's policies name, in

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/penstock-dev/penstock/internal/match/expression"
 	"github.com/penstock-dev/penstock/internal/ruleset"
 )
 
@@ -25,6 +26,8 @@ type request struct {
 	hostKnown bool
 	// scope is what the expression at hand sees.
 	scope scope
+	// parted says how the expression at hand sees the query.
+	parted separation
 	// failed are the expressions that gave no value.
 	failed []ExpressionError
 	// badPath says why the path is refused though it has readings; nil if it is not.
@@ -120,6 +123,12 @@ func (r *request) hostName() string {
 		r.host, r.hostKnown = canonicalHost(r.view.Host()), true
 	}
 	return r.host
+}
+
+// hasTwoQueries reports whether apps part the query in two ways and the expression may
+// tell.
+func (r *request) hasTwoQueries(program *expression.Program) bool {
+	return program.LooksAtQuery() && strings.Contains(r.query(), ";")
 }
 
 func (r *request) query() string {

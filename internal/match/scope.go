@@ -78,15 +78,16 @@ func (s *scope) header(name string) (value string, present bool) {
 	return strings.Join(values, ","), len(values) > 0
 }
 
-// parameter joins the values of all parameters of a name, as parted by "&".
+// parameter joins the values of all parameters of a name, as the request's query is
+// parted for now.
 func (s *scope) parameter(name string) (value any, present bool, read int) {
 	query := s.request.query()
 	if len(query) > maxQueryBytes {
 		return fmt.Errorf("the query has %d bytes, at most %d are looked at", len(query), maxQueryBytes), false, 0
 	}
 	read, joined := len(query), ""
-	eachParameter(query, func(p parameter) {
-		if !p.wide || unescape(p.name) != name {
+	eachNamed(query, name, func(p *parameter) {
+		if !s.request.parted.is(p) {
 			return
 		}
 		text := unescape(p.value)

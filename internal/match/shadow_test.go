@@ -18,7 +18,7 @@ func TestShadowsRefuseNoRequestAsItIs(t *testing.T) {
 	onA := []ruleset.Match{{Path: &ruleset.PathMatch{Type: ruleset.PathExact, Value: "/a"}}}
 	m := mustCompile(t, rulesWith(
 		ruleset.Rule{Name: "all"},
-		ruleset.Rule{Name: "keyed", Key: byKey, Shadow: true},
+		ruleset.Rule{Name: "keyed", Key: byKey, Shadow: true, Limits: []ruleset.Limit{{Name: "l"}}},
 		ruleset.Rule{Name: "on-a", Matches: onA, Shadow: true},
 	), nil)
 	result, err := m.Match(get("/%00"))

@@ -5,6 +5,7 @@ package match
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/penstock-dev/penstock/internal/ruleset"
 )
@@ -25,12 +26,28 @@ func (r *ruleMatcher) limitsFor(request *request, paths *pathsRead, how *met) (t
 	return "", r.rule.Limits
 }
 
+// otherLimitsFor are the limits that count as well, since some apps part the query at
+// ";" too and the tier is another one for them. Only where it is unlimited for some, and
+// not for others, there are none besides.
+func (r *ruleMatcher) otherLimitsFor(request *request, paths *pathsRead, how *met, tier string) (other string, limits []ruleset.Limit) {
+	if !r.expressions.tiersLookAtQuery || !strings.Contains(request.query(), ";") {
+		return "", nil
+	}
+	request.parted = atSemicolons
+	other, limits = r.limitsFor(request, paths, how)
+	request.parted = atAmpersands
+	if other == tier {
+		return "", nil
+	}
+	return other, limits
+}
+
 // isOfTier reports whether a tier's expression holds. If it holds for some readings of
 // the path only, nobody knows by which limits to count: the request is refused, unless
 // the rule is a shadow, which takes the first reading.
 func (r *ruleMatcher) isOfTier(request *request, tier int, paths *pathsRead, how *met) bool {
 	program := r.expressions.tiers[tier]
-	holds, _ := r.expressions.holds(request, program, how)
+	holds, _ := r.expressions.holdsAsParted(request, program, how)
 	all := paths.all()
 	if !program.LooksAtPaths() || len(all) < 2 || r.rule.Shadow {
 		return holds
@@ -40,7 +57,7 @@ func (r *ruleMatcher) isOfTier(request *request, tier int, paths *pathsRead, how
 		if !meets {
 			continue
 		}
-		if also, _ := r.expressions.holds(request, program, &other); also != holds && request.badPath == nil {
+		if also, _ := r.expressions.holdsAsParted(request, program, &other); also != holds && request.badPath == nil {
 			request.badPath = fmt.Errorf("%w: it can be read in ways of which the tier %q of rule %q is for some only", ErrBadPath, r.rule.Tiers[tier].Name, r.rule.Name)
 		}
 	}

@@ -33,7 +33,7 @@ func checksFor(rules *inForce, hits []match.Hit, now time.Time) []limiter.Check 
 			checks = append(checks, limiter.Check{
 				Kind: policy.Kind, Policy: policy.Name, Rule: rule.Name,
 				Limit: limit, Identity: hits[i].Identity, Cost: hits[i].Cost,
-				Shadow: hits[i].Shadow, Leased: rule.Leased, PodScoped: rule.PodScoped, Correctable: rule.Cost.IsCorrected(),
+				Shadow: hits[i].Shadow, Drawn: hits[i].Drawn, Leased: rule.Leased, PodScoped: rule.PodScoped, Correctable: rule.Cost.IsCorrected(),
 				Settled:        rules.lowered.holds(limit.Key, now),
 				OnStoreFailure: rule.OnStoreFailure, LoosenessMilli: rule.LoosenessMilli,
 				LivePods: rules.livePods(policy.Kind, policy.Name),

@@ -43,10 +43,11 @@ func newLimitFields(decision *limiter.Decision, responses func(kind, policy stri
 }
 
 // toldLimits leaves out the limits that nobody counted, whose numbers mean nothing,
-// and shadows, which are none of the client's business.
+// and shadows, which are none of the client's business. One that is drawn is: it may
+// refuse the next request, and fields that come and go would tell nobody anything.
 func toldLimits(limits []limiter.LimitState) []limiter.LimitState {
 	untold := func(state limiter.LimitState) bool {
-		return state.Shadow || state.Source == limiter.StoreAllowed || state.Source == limiter.StoreDenied
+		return state.Shadow && !state.Drawn || state.Source == limiter.StoreAllowed || state.Source == limiter.StoreDenied
 	}
 	if !slices.ContainsFunc(limits, untold) {
 		return limits

@@ -97,7 +97,7 @@ func (f *limitFields) appendRemaining(field []byte, state *limiter.LimitState) [
 	next := wholeSeconds(state.NextAfter)
 	if f.retryAfter > 0 && next > f.retryAfter {
 		next = f.retryAfter
-		if state.Allowed {
+		if state.Allowed || state.Shadow {
 			next = 0
 		}
 	}

@@ -7,7 +7,9 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -122,5 +124,49 @@ func TestAClientThatLeavesGivesItsTurnBack(t *testing.T) {
 	}
 	if got := seen.Load(); got != 1 {
 		t.Errorf("the app saw %d requests, want only the one whose client waited", got)
+	}
+}
+
+// TestClientsThatLeaveAtOnceDelayNobody has five real clients leave a real queue, the
+// newest first and without waiting for that to be noticed.
+func TestClientsThatLeaveAtOnceDelayNobody(t *testing.T) {
+	t.Parallel()
+	policy := onePolicy()
+	policy.Rules[0].Limits[0] = ruleset.Limit{
+		Name: "queue", Algorithm: ruleset.LeakyBucket, Requests: 4, Burst: 6, WindowMicros: time.Minute.Microseconds(), Key: "AAAAAAAA",
+	}
+	memory, decisions := limiter.NewMemory(nil, 0), make(chan limiter.Decision, 16)
+	f := start(t, startApp(t, okApp), rulesOf(t, policy), func(ctx context.Context, namespace string, checks []limiter.Check) (limiter.Decision, error) {
+		decision, err := memory.Decide(ctx, namespace, checks)
+		decisions <- decision
+		return decision, err
+	})
+	send(t, http.MethodGet, f.url, nil, nil)
+	<-decisions
+	wait := func() (net.Conn, limiter.Decision) {
+		conn, _ := f.dial(t)
+		fmt.Fprint(conn, "GET / HTTP/1.1\r\nHost: a\r\n\r\n")
+		return conn, <-decisions
+	}
+	var waiting []net.Conn
+	for range 5 {
+		conn, decision := wait()
+		if !decision.Allowed {
+			t.Fatalf("%+v, want a place in the queue", decision)
+		}
+		waiting = append(waiting, conn)
+	}
+	for _, conn := range slices.Backward(waiting) {
+		conn.Close()
+	}
+	for began := time.Now(); ; {
+		conn, decision := wait()
+		if decision.Allowed && decision.Delay <= 15*time.Second {
+			return
+		}
+		conn.Close()
+		if time.Since(began) > patience {
+			t.Fatalf("who comes after all have left: %+v, want a wait of at most 15 s", decision)
+		}
 	}
 }

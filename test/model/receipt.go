@@ -53,7 +53,7 @@ func (m *Model) Settle(now int64, r Receipt, due []int64) {
 }
 
 // Cancel gives back all that a receipt names, as far as it still counts: of a
-// LeakyBucket the last slot only.
+// LeakyBucket the slot, once it is the last.
 func (m *Model) Cancel(now int64, r Receipt) {
 	for i, check := range r.Checks {
 		switch queue, ok := m.of(check).(*tokenBucket); {

@@ -5,6 +5,7 @@ package model
 
 import (
 	"math/big"
+	"slices"
 
 	"github.com/penstock-dev/penstock/internal/ruleset"
 )
@@ -15,7 +16,12 @@ type tokenBucket struct {
 	// full is when the bucket is full again; nil is full.
 	full  *big.Rat
 	bound bound
+	// left are requests of a LeakyBucket that left while others stood behind them.
+	left []turn
 }
+
+// turn is the time that a request of a LeakyBucket has for itself.
+type turn struct{ from, to *big.Rat }
 
 // perRequest is how long one token takes.
 func perRequest(limit *ruleset.Limit) *big.Rat { return big.NewRat(limit.WindowMicros, limit.Requests) }
@@ -82,9 +88,21 @@ func (b *tokenBucket) late(now int64, check Check, amount int64) {
 	b.owe(now, debt)
 }
 
-// freeSlot gives back the slot of a request that is the last in the queue.
+// freeSlot gives back the slot of a request that is the last in the queue, and then
+// those of who left before, as long as they are the last.
 func (b *tokenBucket) freeSlot(check Check, slot *big.Rat) {
-	if b.full != nil && b.full.Cmp(sum(slot, span(check.Limit, check.Cost))) == 0 {
-		b.full = slot
+	end := sum(slot, span(check.Limit, check.Cost))
+	if b.full == nil {
+		return
+	}
+	if b.full.Cmp(end) != 0 {
+		b.left = append(b.left, turn{from: slot, to: end})
+		return
+	}
+	b.full = slot
+	isLast := func(t turn) bool { return t.to.Cmp(b.full) == 0 }
+	for at := slices.IndexFunc(b.left, isLast); at >= 0; at = slices.IndexFunc(b.left, isLast) {
+		b.full = b.left[at].from
+		b.left = slices.Delete(b.left, at, at+1)
 	}
 }

@@ -242,6 +242,7 @@ func versionCases() map[string]smuggled {
 		"another protocol":                  refusedCase(line("ICAP/1.0")),
 		"1.0 with a coding":                 seen("POST /p HTTP/1.0\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n"+ended+hidden, "POST /p of a"),
 		"1.0 with both":                     seen("POST /p HTTP/1.0\r\nHost: a\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n"+ended+hidden, "POST /p of a "+ended),
+		"1.0 that is kept, with a coding":   seen("POST /p HTTP/1.0\r\nHost: a\r\nConnection: keep-alive\r\nTransfer-Encoding: chunked\r\n\r\n"+ended+hidden, "POST /p of a"),
 		"1.0 that is kept, with one behind": seen("GET /g HTTP/1.0\r\nHost: a\r\nConnection: keep-alive\r\n\r\n"+hidden, "GET /g of a", "GET /hidden of a"),
 	}
 }

@@ -80,7 +80,9 @@ func compile(from source) (*Program, error) {
 	if err != nil {
 		return nil, errors.New(shortened(err.Error()) + ": correct it")
 	}
-	return &Program{program: program, looksAtPaths: found.looksAtPaths}, nil
+	return &Program{
+		program: program, looksAtPaths: found.looksAtPaths, looksAtQuery: found.looksAtQuery, providers: found.providers,
+	}, nil
 }
 
 // firstOf tells the first of what is wrong, and where.

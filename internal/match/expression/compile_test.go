@@ -7,6 +7,8 @@ import (
 	"runtime"
 	"strings"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
 )
 
 func TestCompileSaysWhatIsWrongWhereAndHowToMendIt(t *testing.T) {
@@ -69,6 +71,26 @@ func TestLooksAtPaths(t *testing.T) {
 	} {
 		if got := mustCompile(t, Condition, text).LooksAtPaths(); got != want {
 			t.Errorf("%s looks at paths: %v, want %v", text, got, want)
+		}
+	}
+}
+
+// TestProviders has the providers that expressions name, each once.
+func TestProviders(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string][]string{
+		"request.jwt['a'].sub == request.jwt.b['sub']":                                 {"a", "b"},
+		"'a' in request.jwt && 'role' in request.jwt['a'].roles":                       {"a"},
+		"has(request.jwt.a) || has(request.jwt.a.sub)":                                 {"a"},
+		"['x'].exists(x, request.jwt['a'][x] == '')":                                   {"a"},
+		"request.jwt[request.headers['x-issuer']].sub == ''":                           nil,
+		"request.headers['a'] in request.jwt":                                          nil,
+		"request.headers['jwt'] == request.query.jwt && 'request.jwt.a' == 'idp'":      nil,
+		"['x'].exists(jwt, jwt == request.jwt[request.method + 'a'].sub)":              nil,
+		"{'jwt': request.jwt['a']}['jwt'].sub == '' && {'idp': 'b'}['idp'] == 'other'": {"a"},
+	} {
+		if diff := cmp.Diff(want, mustCompile(t, Condition, text).Providers()); diff != "" {
+			t.Errorf("providers of %s (-want +got):\n%s", text, diff)
 		}
 	}
 }

@@ -16,7 +16,9 @@ import (
 
 // inspected is what is to know of a checked expression.
 type inspected struct {
-	looksAtPaths bool
+	looksAtPaths, looksAtQuery bool
+	// providers are those that are written out.
+	providers []string
 	// metered says that an evaluation could take long, so that its steps are counted.
 	metered bool
 	// patterns are those of matches(), with their number of instructions.
@@ -33,7 +35,11 @@ func inspect(checked *ast.AST) (inspected, error) {
 			variable = Variable(info.Name)
 		}
 		found.looksAtPaths = found.looksAtPaths || variable == Path || variable == PathParams
+		found.looksAtQuery = found.looksAtQuery || variable == Query
 		found.metered = found.metered || isMetered(node)
+		if name, ok := lookedUp(node); ok && variable == JWT && !slices.Contains(found.providers, name) {
+			found.providers = append(found.providers, name)
+		}
 		switch {
 		case slices.Contains(maps, variable) && !isLookup(node):
 			return found, fmt.Errorf("%s%s is taken as a whole: look up a name in it, such as %s['name'], or ask whether 'name' in %s",
@@ -67,6 +73,27 @@ func isLookup(node ast.NavigableExpr) bool {
 		return call.Args()[1].ID() == node.ID()
 	}
 	return false
+}
+
+// lookedUp is the name that is looked up in a map, if it is written out.
+func lookedUp(node ast.NavigableExpr) (name string, ok bool) {
+	parent, hasParent := node.Parent()
+	switch {
+	case !hasParent:
+		return "", false
+	case parent.Kind() == ast.SelectKind:
+		return parent.AsSelect().FieldName(), true
+	case parent.Kind() != ast.CallKind:
+		return "", false
+	}
+	call := parent.AsCall()
+	switch call.FunctionName() {
+	case operators.Index:
+		return literal(call.Args()[1])
+	case operators.In:
+		return literal(call.Args()[0])
+	}
+	return "", false
 }
 
 // unmetered are functions that take little time whatever they are given: no expression

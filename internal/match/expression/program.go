@@ -30,10 +30,19 @@ const (
 type Program struct {
 	program      cel.Program
 	looksAtPaths bool
+	looksAtQuery bool
+	providers    []string
 }
 
 // LooksAtPaths reports whether the expression asks for the path or its parameters.
 func (p *Program) LooksAtPaths() bool { return p.looksAtPaths }
+
+// LooksAtQuery reports whether the expression asks for parameters of the query.
+func (p *Program) LooksAtQuery() bool { return p.looksAtQuery }
+
+// Providers are the names of those whose claims the expression asks for, as far as they
+// are written out in it.
+func (p *Program) Providers() []string { return p.providers }
 
 // Holds evaluates a condition.
 func (p *Program) Holds(request Request) (bool, error) {
