@@ -19,6 +19,8 @@ type Matcher struct {
 	options    Options
 	// issuers are the issuers of tokens, by all that is said of them.
 	issuers map[string]*provider
+	// byPeer are those that ask for the peer's address.
+	byPeer peerAskers
 }
 
 // policyMatcher is one policy that selects the pod.
@@ -71,6 +73,7 @@ func Compile(rs *ruleset.RuleSet, podLabels map[string]string, options Options) 
 				return nil, fmt.Errorf("compile rule set of namespace %q: %s %q: %w", rs.Namespace, policy.policy.Kind, policy.policy.Name, err)
 			}
 			m.policies = append(m.policies, compiled)
+			m.byPeer.add(&compiled)
 		}
 	}
 	m.index = newIndex(m.policies)

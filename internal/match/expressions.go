@@ -110,6 +110,8 @@ type ruleExpressions struct {
 	// whenLooksAtPaths is true if an expression of when asks for the path, looksAtPaths
 	// if any does.
 	whenLooksAtPaths, looksAtPaths bool
+	// looksAtClients is true if any asks for the client's address.
+	looksAtClients bool
 }
 
 func compileExpressions(asker asker) (*ruleExpressions, error) {
@@ -168,6 +170,7 @@ func (e *ruleExpressions) compile(kind expression.Kind, text string) (*expressio
 		return nil, err
 	}
 	e.looksAtPaths = e.looksAtPaths || program.LooksAtPaths()
+	e.looksAtClients = e.looksAtClients || program.LooksAtClients()
 	return program, nil
 }
 

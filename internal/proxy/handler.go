@@ -68,6 +68,7 @@ func (p *portHandler) admit(writer *answerWriter, request *http.Request, rules *
 	p.server.metrics.countShadowDenied(found.ShadowDenied)
 	p.server.metrics.countExpressionErrors(found.ExpressionErrors)
 	p.server.metrics.countExempt(found.Exempt)
+	rules.proxies.look(request, rules.Matcher, &found, p.server.logger)
 	switch {
 	case err != nil:
 		// The only error that there is: match.ErrBadPath.

@@ -55,6 +55,8 @@ type rulesGate struct {
 type inForce struct {
 	*Rules
 	lowered lowered
+	// proxies watches for peers that are no clients.
+	proxies *peerSightings
 	// since is when they came into force here.
 	since time.Time
 }
@@ -70,12 +72,16 @@ func (g *rulesGate) set(rules *Rules) (before *inForce) {
 	g.setting.Lock()
 	defer g.setting.Unlock()
 	next := &inForce{Rules: rules, since: time.Now().UTC()}
-	if before = g.current.Load(); before != nil {
+	before = g.current.Load()
+	var seen *peerSightings
+	if before != nil {
+		seen = before.proxies
 		next.lowered = before.lowered.after(before.Rules, rules, time.Now())
 		if before.Revision == rules.Revision {
 			next.since = before.since
 		}
 	}
+	next.proxies = newPeerSightings(rules.Matcher, seen)
 	g.current.Store(next)
 	g.confirm()
 	g.open()

@@ -81,7 +81,8 @@ func compile(from source) (*Program, error) {
 		return nil, errors.New(shortened(err.Error()) + ": correct it")
 	}
 	return &Program{
-		program: program, looksAtPaths: found.looksAtPaths, looksAtQuery: found.looksAtQuery, providers: found.providers,
+		program: program, looksAtPaths: found.looksAtPaths, looksAtQuery: found.looksAtQuery, looksAtClients: found.looksAtClients,
+		providers: found.providers,
 	}, nil
 }
 

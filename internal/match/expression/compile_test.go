@@ -75,6 +75,20 @@ func TestLooksAtPaths(t *testing.T) {
 	}
 }
 
+func TestLooksAtClients(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]bool{
+		"request.clientIP == '192.0.2.7'":                                  true,
+		"request.method == 'GET' || request.clientIP.inCIDR('10.0.0.0/8')": true,
+		"request.headers['clientIP'] == ''":                                false,
+		"'request.clientIP' == request.host":                               false,
+	} {
+		if got := mustCompile(t, Condition, text).LooksAtClients(); got != want {
+			t.Errorf("%s looks at clients: %v, want %v", text, got, want)
+		}
+	}
+}
+
 // TestProviders has the providers that expressions name, each once.
 func TestProviders(t *testing.T) {
 	t.Parallel()

@@ -16,7 +16,7 @@ import (
 
 // inspected is what is to know of a checked expression.
 type inspected struct {
-	looksAtPaths, looksAtQuery bool
+	looksAtPaths, looksAtQuery, looksAtClients bool
 	// providers are those that are written out.
 	providers []string
 	// metered says that an evaluation could take long, so that its steps are counted.
@@ -36,6 +36,7 @@ func inspect(checked *ast.AST) (inspected, error) {
 		}
 		found.looksAtPaths = found.looksAtPaths || variable == Path || variable == PathParams
 		found.looksAtQuery = found.looksAtQuery || variable == Query
+		found.looksAtClients = found.looksAtClients || variable == ClientIP
 		found.metered = found.metered || isMetered(node)
 		if name, ok := lookedUp(node); ok && variable == JWT && !slices.Contains(found.providers, name) {
 			found.providers = append(found.providers, name)

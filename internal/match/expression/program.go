@@ -28,10 +28,11 @@ const (
 // Program is a compiled expression. It never changes, so that any number of requests
 // may evaluate it at once.
 type Program struct {
-	program      cel.Program
-	looksAtPaths bool
-	looksAtQuery bool
-	providers    []string
+	program        cel.Program
+	looksAtPaths   bool
+	looksAtQuery   bool
+	looksAtClients bool
+	providers      []string
 }
 
 // LooksAtPaths reports whether the expression asks for the path or its parameters.
@@ -43,6 +44,9 @@ func (p *Program) LooksAtQuery() bool { return p.looksAtQuery }
 // Providers are the names of those whose claims the expression asks for, as far as they
 // are written out in it.
 func (p *Program) Providers() []string { return p.providers }
+
+// LooksAtClients reports whether the expression asks for the client's address.
+func (p *Program) LooksAtClients() bool { return p.looksAtClients }
 
 // Holds evaluates a condition.
 func (p *Program) Holds(request Request) (bool, error) {
