@@ -34,6 +34,9 @@ type assessment struct {
 	pods        podReport
 	// notIntercepted are sentences about ways around the sidecars.
 	notIntercepted []string
+	// peerIsProxy is the warning that the policy takes a proxy for the client; nil for
+	// none.
+	peerIsProxy *v1alpha1.Problem
 }
 
 // verdict is a condition before it is stamped.

@@ -75,6 +75,7 @@ func (r *NamespaceReconciler) assess(s *scope, m *memory, policy *v1alpha1.RateL
 		pods:           countPods(s.pods, result.Selectors, m.publication.Policies[policyKey(policy)], measured.acks),
 		notIntercepted: slices.Concat(sectionsMissed(s.pods, result.Selectors), notIntercepted(s.services, s.pods, result.Selectors)),
 	}
+	a.peerIsProxy = peerIsProxy(s.pods, result.Selectors, policyKey(policy), m.publication.Policies[policyKey(policy)], measured.acks)
 	return a
 }
 
@@ -102,11 +103,11 @@ func statusOf(policy *v1alpha1.RateLimitPolicy, a assessment) v1alpha1.PolicySta
 		Revision:           a.result.Revision,
 		Pods:               a.pods.counts(),
 		Effective:          a.result.Effective,
-		Problems:           a.result.Problems,
 	}
 	if a.storeError != nil && policy.Status.Pods != nil {
 		status.Pods = policy.Status.Pods
 	}
+	status.Problems = withPeerIsProxy(a, policy.Status.Problems)
 	status.Conditions = mergeConditions(policy.Status.Conditions, conditions(a))
 	return status
 }
@@ -165,12 +166,15 @@ func worthWriting(old, wanted *v1alpha1.PolicyStatus, sinceLast time.Duration) b
 	return !equality.Semantic.DeepEqual(withoutCounts(old), withoutCounts(wanted))
 }
 
-// withoutCounts is a status without counts and the sentences that repeat them.
+// withoutCounts is a status without counts and the sentences that tell of pods.
 func withoutCounts(status *v1alpha1.PolicyStatus) *v1alpha1.PolicyStatus {
 	copied := status.DeepCopy()
 	copied.Pods = nil
 	for i := range copied.Conditions {
 		copied.Conditions[i].Message = ""
+	}
+	if at := slices.IndexFunc(copied.Problems, isPeerIsProxy); at >= 0 {
+		copied.Problems[at].Message = "" // it names the first of the pods that saw it
 	}
 	return copied
 }

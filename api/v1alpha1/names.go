@@ -37,6 +37,9 @@ const (
 	ReasonLiteralPath = "LiteralPath"
 	// ReasonExemptsEveryone is of an exemption for all addresses of a family.
 	ReasonExemptsEveryone = "ExemptsEveryone"
+	// ReasonPeerIsProxy is of a policy whose requests come through a proxy, which it
+	// takes for the client.
+	ReasonPeerIsProxy = "PeerIsProxy"
 )
 
 // Condition types of all kinds.

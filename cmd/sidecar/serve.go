@@ -88,7 +88,7 @@ func (s *sidecar) newDecider() limiter.Decider {
 	acker := store.NewAcker(s.pod.namespace, store.Ack{PodUID: s.pod.uid, PodName: s.pod.name, Version: version}, store.AckerOptions{
 		Sample: func(ack *store.Ack) {
 			ack.BreakerOpen, ack.Undecided = current.breakerOpen(), counted.undecided.Load()
-			ack.NotHTTP = s.server.NotHTTP()
+			ack.NotHTTP, ack.PeerIsProxy = s.server.NotHTTP(), s.peerIsProxy()
 		},
 		Report: reporter(s.log, "Acks cannot be written", "Acks are written again"),
 	})
@@ -151,6 +151,7 @@ func (s *sidecar) run(ctx context.Context, labels *watchedFile) error {
 		group.Go(func() { s.followStore(following) })
 		group.Go(func() { repeat(following, breakerInterval, s.tellBreaker()) })
 		group.Go(func() { repeat(following, breakerInterval, s.tellNotHTTP()) })
+		group.Go(func() { repeat(following, breakerInterval, s.tellPeerIsProxy()) })
 	}
 	if s.pod.uid != "" {
 		group.Go(func() {

@@ -51,6 +51,9 @@ type Ack struct {
 	Undecided int64 `json:"undecided,omitempty"`
 	// NotHTTP are the ports of the app that serve TLS, of which nothing is limited.
 	NotHTTP []int32 `json:"notHTTP,omitempty"`
+	// PeerIsProxy are the policies, by PolicyKey, that take a proxy for the client, and
+	// the header in which it tells of its client.
+	PeerIsProxy map[string]string `json:"peerIsProxy,omitempty"`
 	// Time is when the ack was written, by the store's clock. Written acks are
 	// stamped by the store; it is not sent.
 	Time time.Time `json:"-"`

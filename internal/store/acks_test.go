@@ -39,7 +39,8 @@ func TestAcksAreReadAsWrittenWithTheStoresTime(t *testing.T) {
 			t.Errorf("acks of a namespace without any: %v at %v", acks, now)
 		}
 		want := Ack{PodUID: "u1", PodName: "web-1", Sequence: 1 << 52, Revision: "abc", Version: "v1",
-			Problem: ProblemUnsupportedFormat, BreakerOpen: true, Undecided: 7, NotHTTP: []int32{8443}}
+			Problem: ProblemUnsupportedFormat, BreakerOpen: true, Undecided: 7, NotHTTP: []int32{8443},
+			PeerIsProxy: map[string]string{"RateLimitPolicy/web": "X-Forwarded-For"}}
 		before, err := client.Time(t.Context()).Result()
 		if err != nil {
 			t.Fatal(err)
