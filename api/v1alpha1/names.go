@@ -18,6 +18,11 @@ const (
 	// AnnotationDrainSeconds on a pod says for how many seconds its app goes on serving
 	// once the pod is to end.
 	AnnotationDrainSeconds = "penstock.dev/drain-seconds"
+	// AnnotationForwardedFor on a pod says how X-Forwarded-For goes on to its app:
+	// "Append" adds the peer's address, "Preserve" leaves it as it was sent.
+	AnnotationForwardedFor = "penstock.dev/forwarded-for"
+	// AnnotationAppHost on a pod is the IP address at which its app is dialled.
+	AnnotationAppHost = "penstock.dev/app-host"
 	// SidecarSecretName is the Secret in each injected namespace with the store's
 	// settings and a snapshot of the rule set.
 	SidecarSecretName = "penstock-sidecar"

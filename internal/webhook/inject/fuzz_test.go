@@ -14,6 +14,8 @@ func FuzzPod(f *testing.F) {
 	f.Add([]byte(guardedPod))
 	f.Add([]byte(`{"metadata":{"annotations":{"penstock.dev/ports":"8080, web"}},"spec":{"initContainers":[],"volumes":[],"containers":[{"name":"a","ports":[{"name":"web","containerPort":8080}]}]}}`))
 	f.Add([]byte(`{"metadata":{"labels":{"penstock.dev/inject":"false"},"annotations":null},"spec":{"hostNetwork":true}}`))
+	f.Add([]byte(`{"metadata":{"annotations":{"penstock.dev/forwarded-for":"Preserve","penstock.dev/app-host":"127.0.0.1"}},"spec":{"containers":[{"name":"a","ports":[{"name":"web","containerPort":8080}]}]}}`))
+	f.Add([]byte(`{"metadata":{"annotations":{"penstock.dev/app-host":"fe80::1%eth0"}},"spec":{"containers":[{"name":"a","ports":[{"name":"web","containerPort":8080}]}]}}`))
 	f.Add([]byte(`{"Metadata":{},"spec":{"containers":[null]}}`))
 	f.Fuzz(func(t *testing.T, object []byte) {
 		// The API server sends what a JSON encoder wrote: no name twice, no

@@ -10,7 +10,7 @@ type Options struct {
 	// Image is the sidecar's image; its entry point is /sidecar.
 	Image string
 	// Arguments are further flags of the sidecar, the same in all pods. They come after
-	// those that depend on the pod.
+	// those that depend on the pod, and a pod's annotation wins over them.
 	Arguments []string
 	// Version is the operator's, for the report on the pod.
 	Version string

@@ -74,9 +74,13 @@ func addSidecar(pod *corev1.Pod, namespace Namespace, options Options) (patch, v
 	if why := changes.keepServing(pod); why != (refusal{}) {
 		return nil, report, why
 	}
+	arguments, why := podArguments(pod)
+	if why != (refusal{}) {
+		return nil, report, why
+	}
 	resources := sidecarResources(pod, namespace, options.Resources)
 	container := sidecar(pod, ports, admin, resources, options.Image)
-	container.Args = append(container.Args, options.Arguments...)
+	container.Args = append(container.Args, argumentsAfter(arguments, options.Arguments)...)
 	changes.prepend("/spec/initContainers", container, pod.Spec.InitContainers)
 	changes.extend("/spec/volumes", sidecarVolumes(), pod.Spec.Volumes)
 	report = v1alpha1.PodInjection{Injected: true, Interception: InterceptionPortName, Ports: ports, Version: options.Version}

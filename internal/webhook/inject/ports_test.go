@@ -26,13 +26,13 @@ func TestEveryReasonHasASentence(t *testing.T) {
 	for _, reason := range []string{
 		ReasonAlreadyInjected, ReasonOptedOut, ReasonHostNetwork, ReasonNoHTTPPorts, ReasonUnknownPort, ReasonPortNameTaken,
 		ReasonNameTaken, ReasonNoFreePort, ReasonUnsupportedVersion, ReasonWindows, ReasonStaticPod, ReasonDrainSeconds,
-		ReasonMalformed,
+		ReasonForwardedFor, ReasonAppHost, ReasonMalformed,
 	} {
 		if sentences[reason] == "" {
 			t.Errorf("reason %s has no sentence", reason)
 		}
 	}
-	if len(sentences) != 13 {
-		t.Errorf("%d sentences, want one for each of 13 reasons", len(sentences))
+	if len(sentences) != 15 {
+		t.Errorf("%d sentences, want one for each of 15 reasons", len(sentences))
 	}
 }

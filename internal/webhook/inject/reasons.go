@@ -23,6 +23,8 @@ const (
 	ReasonWindows            = "Windows"
 	ReasonStaticPod          = "StaticPod"
 	ReasonDrainSeconds       = "DrainSeconds"
+	ReasonForwardedFor       = "ForwardedFor"
+	ReasonAppHost            = "AppHost"
 	ReasonMalformed          = "Malformed"
 )
 
@@ -42,6 +44,8 @@ var sentences = map[string]string{
 	ReasonWindows:            "The pod runs on Windows, and the sidecar is a Linux program.",
 	ReasonStaticPod:          "The pod mirrors a static pod, which its kubelet started already.",
 	ReasonDrainSeconds:       "The annotation " + v1alpha1.AnnotationDrainSeconds + " is " + subject + ", so that the app ends within the pod's terminationGracePeriodSeconds; correct it.",
+	ReasonForwardedFor:       "The annotation " + v1alpha1.AnnotationForwardedFor + " is " + subject + ", and not Append or Preserve; correct it.",
+	ReasonAppHost:            "The annotation " + v1alpha1.AnnotationAppHost + " is " + subject + ", which is no IP address of an app, such as 127.0.0.1; correct it, or remove it for the pod's own address.",
 	ReasonMalformed:          "The pod lacks metadata, a spec or the name of a container, so the API server is about to refuse it.",
 }
 
