@@ -92,6 +92,8 @@ var otherFaults = []fault{
 		"return header[\"Upgrade\"][:1]", "return nil", proxyTests, "TestRulesSeeTheFieldsThatTheAppSees"},
 	{"proxy: the app's own host unseen by rules", "internal/proxy/view.go",
 		"cmp.Or(v.request.Host, v.appHost)", "cmp.Or(v.request.Host, \"\")", proxyTests, "TestRulesSeeTheHostThatTheAppSees"},
+	{"proxy: everybody can say that the peer is a proxy", "internal/proxy/peersightings.go",
+		"if !isNear(peerOf(request)) {", "if !peerOf(request).IsValid() {", proxyTests, "TestProxyFieldOf"},
 	{"proxy: any text sent back as origin", "internal/proxy/cors.go",
 		"return found && len(value) <= maxOrigin && hasOnly(scheme, \"+-.\") && hasOnly(authority, \"-._~%:[]\")", "return found && scheme+authority != \"\"", proxyTests, "TestOnlyOriginsAreSentBack"},
 	{"match: a request that is free by its own word", "internal/match/cost.go",

@@ -4,6 +4,8 @@
 package inject
 
 import (
+	"slices"
+
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/penstock-dev/penstock/api/v1alpha1"
@@ -13,7 +15,7 @@ import (
 func whyNot(pod *corev1.Pod, options Options) refusal {
 	spec := &pod.Spec
 	switch {
-	case hasNamelessContainer(pod):
+	case hasNameless(pod):
 		return refusal{reason: ReasonMalformed}
 	case isInjected(pod):
 		return refusal{reason: ReasonAlreadyInjected}
@@ -31,13 +33,15 @@ func whyNot(pod *corev1.Pod, options Options) refusal {
 	return nameTaken(pod)
 }
 
-func hasNamelessContainer(pod *corev1.Pod) bool {
+// hasNameless reports whether a container or volume has no name, by which a patch guards
+// its place.
+func hasNameless(pod *corev1.Pod) bool {
 	for _, place := range places(pod) {
 		if place.container.Name == "" {
 			return true
 		}
 	}
-	return false
+	return slices.ContainsFunc(pod.Spec.Volumes, func(volume corev1.Volume) bool { return volume.Name == "" })
 }
 
 func isInjected(pod *corev1.Pod) bool {

@@ -46,7 +46,7 @@ var sentences = map[string]string{
 	ReasonDrainSeconds:       "The annotation " + v1alpha1.AnnotationDrainSeconds + " is " + subject + ", so that the app ends within the pod's terminationGracePeriodSeconds; correct it.",
 	ReasonForwardedFor:       "The annotation " + v1alpha1.AnnotationForwardedFor + " is " + subject + ", and not Append or Preserve; correct it.",
 	ReasonAppHost:            "The annotation " + v1alpha1.AnnotationAppHost + " is " + subject + ", which is no IP address of an app, such as 127.0.0.1; correct it, or remove it for the pod's own address.",
-	ReasonMalformed:          "The pod lacks metadata, a spec or the name of a container, so the API server is about to refuse it.",
+	ReasonMalformed:          "The pod lacks metadata, a spec or the name of a container or volume, so the API server is about to refuse it.",
 }
 
 // refusal is why a pod gets no sidecar; its zero value is no refusal.
