@@ -41,7 +41,7 @@ func TestServeEndsWithItsContext(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		listener := &idleListener{closed: make(chan struct{})}
 		ended := make(chan error, 1)
-		go func() { ended <- serve(ctx, listener, "echo-1", health) }()
+		go func() { ended <- serve(ctx, []net.Listener{listener}, "echo-1", health) }()
 		synctest.Wait()
 		cancel()
 		if err := <-ended; err != nil {

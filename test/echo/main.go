@@ -5,16 +5,20 @@
 // answers every request with its name and how many it has answered, so that a test
 // can tell which replica a request reached and what the replicas saw in total.
 //
-//	echo [--listen ADDRESS] [--grpc ADDRESS] [--tcp ADDRESS] [--name NAME]
+//	echo [--listen ADDRESS]... [--tls ADDRESS --certificates FOLDER] [--grpc ADDRESS] [--tcp ADDRESS] [--name NAME]
 //
-// GET /count returns the count without adding to it; GET /healthz returns 200 and is
-// not counted either. GET /socket becomes a WebSocket that ticks; --grpc serves the
+// A request's query says how it wants to be answered: status=401, cost=7 (as X-Cost),
+// wait=1s. GET /count returns the count without adding to it; GET /healthz returns 200
+// and is not counted either. PUT /document keeps a text that GET /document returns,
+// such as an issuer's keys; --tls serves all of it over TLS, by the files tls.crt and
+// tls.key of the folder. GET /socket becomes a WebSocket that ticks; --grpc serves the
 // standard health service, whose Watch is a stream. After GET /fail the app is
 // unhealthy in each way in which it can be asked: /healthz, gRPC, and TCP at --tcp.
 package main
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"flag"
 	"fmt"
@@ -22,53 +26,102 @@ import (
 	"net/http"
 	"os"
 	"os/signal"
+	"path/filepath"
 	"syscall"
 	"time"
 )
 
 func main() {
-	listen := flag.String("listen", ":8080", "address to listen on")
-	grpcAddress := flag.String("grpc", "", "address of the gRPC health service; empty is none")
-	tcpAddress := flag.String("tcp", "", "address that takes TCP connections while the app is healthy; empty is none")
+	var a addresses
+	flag.Func("listen", "address to listen on (repeatable, default :8080)", func(value string) error {
+		a.http = append(a.http, value)
+		return nil
+	})
+	flag.StringVar(&a.tls, "tls", "", "address of the same over TLS; empty is none")
+	flag.StringVar(&a.certificates, "certificates", "", "folder with tls.crt and tls.key")
+	flag.StringVar(&a.grpc, "grpc", "", "address of the gRPC health service; empty is none")
+	flag.StringVar(&a.tcp, "tcp", "", "address that takes TCP connections while the app is healthy; empty is none")
 	name := flag.String("name", os.Getenv("HOSTNAME"), "name to answer with; a pod's is its host name")
 	flag.Parse()
+	if len(a.http) == 0 {
+		a.http = []string{":8080"}
+	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	if err := run(ctx, *listen, *grpcAddress, *tcpAddress, *name); err != nil {
+	if err := run(ctx, a, *name); err != nil {
 		fmt.Fprintln(os.Stderr, "echo:", err)
 		os.Exit(1)
 	}
 }
 
-func run(ctx context.Context, address, grpcAddress, tcpAddress, name string) error {
+// addresses are where the app listens, and for what.
+type addresses struct {
+	http                         []string
+	tls, certificates, grpc, tcp string
+}
+
+func run(ctx context.Context, a addresses, name string) error {
 	health := newAppHealth()
 	defer health.stop()
 	for _, other := range []struct {
 		address string
 		serve   func(net.Listener)
-	}{{grpcAddress, health.serveGRPC}, {tcpAddress, health.serveTCP}} {
+	}{{a.grpc, health.serveGRPC}, {a.tcp, health.serveTCP}} {
 		if other.address == "" {
 			continue
 		}
-		listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", other.address)
+		listener, err := listenOn(ctx, other.address)
 		if err != nil {
-			return fmt.Errorf("listen on %s: %w", other.address, err)
+			return err
 		}
 		other.serve(listener)
 	}
+	var listeners []net.Listener
+	for _, address := range a.http {
+		listener, err := listenOn(ctx, address)
+		if err != nil {
+			return err
+		}
+		listeners = append(listeners, listener)
+	}
+	if a.tls != "" {
+		listener, err := listenTLS(ctx, a.tls, a.certificates)
+		if err != nil {
+			return err
+		}
+		listeners = append(listeners, listener)
+	}
+	return serve(ctx, listeners, name, health)
+}
+
+func listenOn(ctx context.Context, address string) (net.Listener, error) {
 	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", address)
 	if err != nil {
-		return fmt.Errorf("listen on %s: %w", address, err)
+		return nil, fmt.Errorf("listen on %s: %w", address, err)
 	}
-	fmt.Printf("echo %s listens on %s\n", name, listener.Addr())
-	return serve(ctx, listener, name, health)
+	return listener, nil
+}
+
+func listenTLS(ctx context.Context, address, folder string) (net.Listener, error) {
+	certificate, err := tls.LoadX509KeyPair(filepath.Join(folder, "tls.crt"), filepath.Join(folder, "tls.key"))
+	if err != nil {
+		return nil, fmt.Errorf("--tls needs tls.crt and tls.key in the folder that --certificates names: %w", err)
+	}
+	listener, err := listenOn(ctx, address)
+	if err != nil {
+		return nil, err
+	}
+	return tls.NewListener(listener, &tls.Config{Certificates: []tls.Certificate{certificate}, MinVersion: tls.VersionTLS12}), nil
 }
 
 // serve answers until ctx ends, and then finishes the requests under way.
-func serve(ctx context.Context, listener net.Listener, name string, health *appHealth) error {
+func serve(ctx context.Context, listeners []net.Listener, name string, health *appHealth) error {
 	server := &http.Server{Handler: newHandler(name, health), ReadHeaderTimeout: 10 * time.Second}
-	ended := make(chan error, 1)
-	go func() { ended <- server.Serve(listener) }()
+	ended := make(chan error, len(listeners))
+	for _, listener := range listeners {
+		fmt.Printf("echo %s listens on %s\n", name, listener.Addr())
+		go func() { ended <- server.Serve(listener) }()
+	}
 	select {
 	case err := <-ended:
 		return fmt.Errorf("serve: %w", err)

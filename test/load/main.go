@@ -11,7 +11,9 @@
 // request. Each has a connection of its own; with --keep-alive they are POSTs, which
 // no library sends again, on connections that are kept. Instead of --url,
 // --websocket URL or --grpc HOST:PORT holds one stream until it ends, and tells how
-// long it lived. The exit status is zero when every request was answered, whatever the status.
+// long it lived. --serve ADDRESS instead takes batches of requests from a test by POST
+// and answers with what each was answered: see exchange.go. The exit status is zero
+// when every request was answered, whatever the status.
 package main
 
 import (
@@ -28,7 +30,8 @@ import (
 
 func main() {
 	var p plan
-	var socket, watch string
+	var socket, watch, exchanges string
+	flag.StringVar(&exchanges, "serve", "", "take batches of requests at this address")
 	flag.StringVar(&socket, "websocket", "", "hold the WebSocket at this URL")
 	flag.StringVar(&watch, "grpc", "", "hold a stream of the gRPC health service at this host:port")
 	flag.StringVar(&p.URL, "url", "", "where to send requests (required)")
@@ -46,6 +49,8 @@ func main() {
 		err = runHold(ctx, openWebSocket(socket))
 	case watch != "":
 		err = runHold(ctx, openWatch(watch))
+	case exchanges != "":
+		err = serveExchanges(ctx, exchanges, p.Timeout)
 	default:
 		err = run(ctx, p)
 	}
