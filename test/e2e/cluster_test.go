@@ -25,6 +25,10 @@ var objects embed.FS
 type cluster struct {
 	root, kubectlPath, kubeconfig, images string
 	loads                                 int
+	// client is where the client in the cluster takes batches of requests.
+	client string
+	// Keys of issuers: those in a policy, and those served before and after a rotation.
+	inline, fetched, rotated signer
 }
 
 func newCluster(t *testing.T) *cluster {
@@ -59,6 +63,7 @@ func (c *cluster) uninstall(t *testing.T) {
 		c.describe(t)
 	}
 	c.deploy(t, "delete")
+	c.kubectl(t, "delete", "--ignore-not-found", "mutatingadmissionpolicy,mutatingadmissionpolicybinding", "e2e-issuer-trust")
 	if left := c.kubectl(t, "get", "secrets", "--all-namespaces", "-o", "name"); strings.Contains(left, "penstock-sidecar") {
 		t.Errorf("undeploy left a Secret beside the apps: %s", left)
 	}
@@ -80,6 +85,7 @@ func (c *cluster) describe(t *testing.T) {
 		{"get", "pods", "-A", "-o", "wide"}, {"get", "rlpol,rlstore", "-A", "-o", "yaml"}, {"get", "events", "-A"},
 		{"-n", "penstock-system", "logs", "deployment/penstock-manager", "--tail=60"},
 		{"-n", shop, "logs", "-l", "app=web", "-c", "penstock", "--tail=20"},
+		{"-n", shop, "logs", "-l", "story=fields", "-c", "penstock", "--tail=40", "--prefix"},
 		{"-n", shop, "describe", "pods"},
 	} {
 		output, _ := c.command(arguments...).CombinedOutput()
@@ -116,6 +122,16 @@ func (c *cluster) kubectl(t *testing.T, arguments ...string) string {
 
 func (c *cluster) apply(t *testing.T, file string, values map[string]string) {
 	t.Helper()
+	command := c.command("apply", "-f", "-")
+	command.Stdin = strings.NewReader(c.expand(t, file, values))
+	if output, err := command.CombinedOutput(); err != nil {
+		t.Fatalf("apply %s: %v\n%s", file, err, output)
+	}
+}
+
+// expand is a file of objects with the images' prefix and further values in it.
+func (c *cluster) expand(t *testing.T, file string, values map[string]string) string {
+	t.Helper()
 	text, err := objects.ReadFile("objects/" + file)
 	if err != nil {
 		t.Fatal(err)
@@ -124,11 +140,7 @@ func (c *cluster) apply(t *testing.T, file string, values map[string]string) {
 	for name, value := range values {
 		expanded = strings.ReplaceAll(expanded, "${"+name+"}", value)
 	}
-	command := c.command("apply", "-f", "-")
-	command.Stdin = strings.NewReader(expanded)
-	if output, err := command.CombinedOutput(); err != nil {
-		t.Fatalf("apply %s: %v\n%s", file, err, output)
-	}
+	return expanded
 }
 
 // result is what the load program prints.

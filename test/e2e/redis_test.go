@@ -21,7 +21,7 @@ import (
 // returns when the operator has put them back.
 func (c *cluster) deleteRulesFromRedis(t *testing.T) {
 	t.Helper()
-	client := redis.NewClient(&redis.Options{Addr: c.forwardToRedis(t), Password: "operator-secret"})
+	client := redis.NewClient(&redis.Options{Addr: c.forward(t, "e2e-redis", "deployment/redis", 6379), Password: "operator-secret"})
 	defer client.Close()
 	key := keys.Prefix(keys.DefaultPrefix).Rules(shop)
 	deleted, err := client.Del(t.Context(), key).Result()
@@ -34,10 +34,11 @@ func (c *cluster) deleteRulesFromRedis(t *testing.T) {
 	}, func() string { return key + " is not there" })
 }
 
-// forwardToRedis forwards a local port to the cluster's Redis until the test ends.
-func (c *cluster) forwardToRedis(t *testing.T) string {
+// forward forwards a local port, which it returns, to one in the cluster until the
+// test ends.
+func (c *cluster) forward(t *testing.T, namespace, target string, remote int) string {
 	t.Helper()
-	command := c.command("-n", "e2e-redis", "port-forward", "--address=127.0.0.1", "deployment/redis", ":6379")
+	command := c.command("-n", namespace, "port-forward", "--address=127.0.0.1", target, fmt.Sprintf(":%d", remote))
 	output, err := command.StdoutPipe()
 	if err != nil {
 		t.Fatal(err)
@@ -54,7 +55,7 @@ func (c *cluster) forwardToRedis(t *testing.T) string {
 		t.Fatalf("port-forward ended: %v", err)
 	}
 	var port int
-	if _, err := fmt.Sscanf(strings.TrimSpace(line), "Forwarding from 127.0.0.1:%d -> 6379", &port); err != nil {
+	if _, err := fmt.Sscanf(strings.TrimSpace(line), "Forwarding from 127.0.0.1:%d ->", &port); err != nil {
 		t.Fatalf("port-forward printed %q: %v", line, err)
 	}
 	return fmt.Sprintf("127.0.0.1:%d", port)
