@@ -37,7 +37,7 @@ func (c *cluster) testCosts(t *testing.T) {
 // testShaping has requests wait for their turn, and be refused where there is no place.
 func (c *cluster) testShaping(t *testing.T) {
 	t.Run("places", func(t *testing.T) {
-		got := statuses(c.send(t, 5, repeat(5, ask{path: "/costs/at-once?wait=1s"})...))
+		got := statuses(c.send(t, 5, repeat(5, ask{path: "/costs/at-once?wait=2s"})...))
 		if got[http.StatusOK] != 2 || got[http.StatusTooManyRequests] != 3 {
 			t.Errorf("of 5 requests at once: %v, want 2 admitted and 3 refused", got)
 		}
@@ -53,7 +53,7 @@ func (c *cluster) testShaping(t *testing.T) {
 			}
 		}
 		slices.Sort(waits)
-		if len(waits) != 3 || waits[0] > 0.9 || waits[1] < 0.8 || waits[2] < 1.8 {
+		if len(waits) != 3 || waits[0] > 0.9 || waits[1] < 0.5 || waits[2] < 1.5 {
 			t.Errorf("admitted requests took %.2f s, want three, a second apart", waits)
 		}
 	})

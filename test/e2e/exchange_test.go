@@ -31,6 +31,14 @@ type reply struct {
 	Error   string
 }
 
+// pod is the one whose app answered, or empty where none did.
+func (r reply) pod() string {
+	var app struct{ Pod string }
+	// A sidecar's own answer names none.
+	_ = json.Unmarshal([]byte(r.Body), &app)
+	return app.Pod
+}
+
 func (a ask) request() map[string]any {
 	if a.method == "" {
 		a.method = http.MethodGet

@@ -44,13 +44,13 @@ func (c *cluster) awaitFields(t *testing.T) {
 		c.apply(t, file+".yaml", map[string]string{"CLIENT": c.clientPrefix(t), "KEYS": c.inline.keySet()})
 	}
 	c.kubectl(t, "-n", shop, "wait", "--for=condition=Ready", "--timeout=60s", "rlpol", "-l", "story=fields")
+	pods := map[string]bool{}
 	c.eventually(t, 20*time.Second, "Services lead to the apps", func() bool {
-		pods := map[string]bool{}
 		for _, got := range c.send(t, 20, append(repeat(20, ask{path: "/ready"}), ask{service: at("batch"), path: "/ready"})...) {
-			pods[got.Body[:strings.IndexByte(got.Body, ',')]] = true
+			pods[got.pod()] = true
 		}
 		return len(pods) == 3
-	}, func() string { return "requests did not reach three pods" })
+	}, func() string { return fmt.Sprintf("requests reached %v, not three pods", pods) })
 }
 
 // clientPrefix is the address of the client in the cluster, as a prefix.
