@@ -74,7 +74,8 @@ type podReport struct {
 }
 
 // countPods measures a policy in its pods. A pod enforces it if the sidecar has
-// acknowledged a rule set at least as new as the policy's last change.
+// acknowledged a rule set at least as new as the policy's last change, and can read
+// the requests of all ports that the policy is for.
 func countPods(pods []podView, selectors []ruleset.Selector, changedAt int64, acks ackView) podReport {
 	report := podReport{missing: map[string][]string{}}
 	for _, pod := range pods {
@@ -104,7 +105,8 @@ func (r *podReport) judge(pod podView, selectors []ruleset.Selector, changedAt i
 		r.degraded++
 	}
 	enforces := pod.injected && speaks && acks.enforces(ack, changedAt)
-	if enforces {
+	// Where a port's requests cannot be read, the policy is known and not enforced.
+	if enforces && len(ack.NotHTTP) == 0 {
 		r.enforcing++
 	}
 	if !pod.ready() {

@@ -62,7 +62,7 @@ func TestCountPods(t *testing.T) {
 		},
 		"the app speaks TLS": {
 			ack:        func(a *store.Ack) { a.NotHTTP = []int32{8443} },
-			wantCounts: "1 1 1 0 1", wantReason: v1alpha1.ReasonNotHTTP,
+			wantCounts: "1 1 0 0 1", wantReason: v1alpha1.ReasonNotHTTP,
 		},
 		"the app speaks TLS at another port than the policy's": {
 			ack:        func(a *store.Ack) { a.NotHTTP = []int32{8443} },
@@ -72,7 +72,7 @@ func TestCountPods(t *testing.T) {
 		"the app speaks TLS at the policy's port": {
 			ack:        func(a *store.Ack) { a.NotHTTP = []int32{9443, 8443} },
 			selectors:  []ruleset.Selector{{MatchLabels: map[string]string{"app": "web"}, Port: 8443}},
-			wantCounts: "1 1 1 0 1", wantReason: v1alpha1.ReasonNotHTTP,
+			wantCounts: "1 1 0 0 1", wantReason: v1alpha1.ReasonNotHTTP,
 		},
 		"breaker open": {
 			ack:        func(a *store.Ack) { a.BreakerOpen = true },

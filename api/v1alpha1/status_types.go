@@ -60,7 +60,8 @@ type PodCounts struct {
 	// +optional
 	Injected int32 `json:"injected"`
 
-	// enforcing is how many of these have acknowledged the policy.
+	// enforcing is how many of these have acknowledged the policy, and serve no TLS at
+	// a port that it is for: that passes through uncounted.
 	// +optional
 	Enforcing int32 `json:"enforcing"`
 
