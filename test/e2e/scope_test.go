@@ -8,6 +8,7 @@ package e2e
 import (
 	"net/http"
 	"testing"
+	"time"
 )
 
 // testScopes counts over all targets, for each target, for each pod, and at one port.
@@ -42,8 +43,10 @@ func (c *cluster) testScopes(t *testing.T) {
 		c.wantAnswers(t, each(200, repeat(3, api("/scope/section"))...), each(200, second), each(429, second), each(200, api("/scope/section")))
 	})
 	for policy, want := range map[string]string{"scopes": "3/3", "section": "2/2"} {
-		if got := c.kubectl(t, "-n", shop, "get", "rlpol", policy, "-o", "jsonpath={.status.pods.summary}"); got != want {
-			t.Errorf("policy %s is enforced in %s pods, want %s", policy, got, want)
-		}
+		var got string
+		c.eventually(t, 15*time.Second, policy+" is enforced in "+want+" pods", func() bool {
+			got = c.kubectl(t, "-n", shop, "get", "rlpol", policy, "-o", "jsonpath={.status.pods.summary}")
+			return got == want
+		}, func() string { return got })
 	}
 }
