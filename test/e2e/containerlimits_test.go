@@ -9,6 +9,7 @@ import (
 	"encoding/json"
 	"math"
 	"strconv"
+	"strings"
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
@@ -18,11 +19,13 @@ import (
 // testContainerLimits compares what the Go runtime of sidecars keeps to with what
 // their containers may take: api's sidecars have limits in their spec, batch's sidecar
 // only those that the kubelet derives from the pod's and writes to its control group.
+// Under load they stay below, so that none is killed.
 func (c *cluster) testContainerLimits(t *testing.T) {
 	cores, err := strconv.Atoi(c.kubectl(t, "get", "nodes", "-o", "jsonpath={.items[0].status.capacity.cpu}"))
 	if err != nil {
 		t.Fatalf("the node's cores: %v", err)
 	}
+	c.send(t, 50, append(repeat(1500, ask{path: "/load"}), repeat(500, ask{service: at("batch"), path: "/load"})...)...)
 	for app, want := range map[string]corev1.ResourceList{
 		"api":   c.sidecarLimits(t, "api"),
 		"batch": {corev1.ResourceCPU: resource.MustParse("1"), corev1.ResourceMemory: resource.MustParse("256Mi")},
@@ -38,6 +41,15 @@ func (c *cluster) testContainerLimits(t *testing.T) {
 			if bytes := want.Memory().Value() / 10 * 9; got != float64(bytes) {
 				t.Errorf("the sidecar of %s keeps to %v bytes, want %d: nine tenths of %s", pod, got, bytes, want.Memory())
 			}
+		}
+		for pod, got := range c.metric(t, app, "process_resident_memory_bytes") {
+			if got == 0 || got >= want.Memory().AsApproximateFloat64() {
+				t.Errorf("the sidecar of %s takes %v bytes under load, want less than %s", pod, got, want.Memory())
+			}
+		}
+		restarts := c.kubectl(t, "-n", shop, "get", "pods", "-l", "app="+app, "-o", `jsonpath={.items[*].status.initContainerStatuses[*].restartCount}`)
+		if strings.Trim(restarts, "0 ") != "" {
+			t.Errorf("sidecars of %s were restarted: %s times", app, restarts)
 		}
 	}
 }
