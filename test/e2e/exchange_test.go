@@ -7,11 +7,16 @@ package e2e
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"fmt"
 	"net/http"
 	"testing"
+	"time"
 )
+
+// longestExchange bounds one batch of requests, of which each has 30 s.
+const longestExchange = 2 * time.Minute
 
 // ask is one request of the client in the cluster, over a connection of its own.
 type ask struct {
@@ -90,13 +95,15 @@ func (c *cluster) exchange(t *testing.T, batch any, replies *[]reply) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, "http://"+c.client, bytes.NewReader(text))
+	ctx, cancel := context.WithTimeout(t.Context(), longestExchange)
+	defer cancel()
+	request, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://"+c.client, bytes.NewReader(text))
 	if err != nil {
 		t.Fatal(err)
 	}
 	answer, err := http.DefaultClient.Do(request)
 	if err != nil {
-		t.Fatalf("ask the client in the cluster: %v", err)
+		t.Fatalf("the client in the cluster has not told the answers of a batch within %s: %v", longestExchange, err)
 	}
 	defer answer.Body.Close()
 	if err := json.NewDecoder(answer.Body).Decode(replies); err != nil {
