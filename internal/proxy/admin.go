@@ -4,6 +4,7 @@
 package proxy
 
 import (
+	"context"
 	"io"
 	"log/slog"
 	"net"
@@ -16,6 +17,9 @@ import (
 type adminServer struct {
 	http      *http.Server
 	listeners []net.Listener
+	// endRequests ends the contexts of all requests: a profile is as long as its client
+	// asked for.
+	endRequests context.CancelFunc
 }
 
 func newAdminServer(s *Server) *adminServer {
@@ -27,8 +31,10 @@ func newAdminServer(s *Server) *adminServer {
 	mux.Handle("GET /metrics", promhttp.HandlerFor(s.metrics.Registry, promhttp.HandlerOpts{
 		ErrorLog: slog.NewLogLogger(s.logger.Handler(), slog.LevelError),
 	}))
-	return &adminServer{http: &http.Server{
-		Handler: mux, ReadHeaderTimeout: s.options.Bounds.ReadHeaderTimeout, IdleTimeout: s.options.Bounds.IdleTimeout,
+	requests, endRequests := context.WithCancel(context.Background())
+	return &adminServer{endRequests: endRequests, http: &http.Server{
+		BaseContext: func(net.Listener) context.Context { return requests },
+		Handler:     mux, ReadHeaderTimeout: s.options.Bounds.ReadHeaderTimeout, IdleTimeout: s.options.Bounds.IdleTimeout,
 		ErrorLog: slog.NewLogLogger(s.logger.Handler(), slog.LevelDebug),
 	}}
 }

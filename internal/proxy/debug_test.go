@@ -241,3 +241,39 @@ func TestTraceContextPasses(t *testing.T) {
 		t.Errorf("the client got Traceresponse %q", response.Header.Get("Traceresponse"))
 	}
 }
+
+// TestProfilesEndWithTheServer has a profile be under way for longer than the server
+// may take to end. It is one of the heap: of the CPU's there can be but one in a process.
+func TestProfilesEndWithTheServer(t *testing.T) {
+	t.Parallel()
+	app := startApp(t, func(http.ResponseWriter, *http.Request) {})
+	f := startBare(t, app, admitting, Options{Bounds: Bounds{ShutdownTimeout: time.Minute}})
+	profiled := make(chan struct{})
+	go func() {
+		defer close(profiled)
+		request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, f.adminURL+"/debug/pprof/heap?seconds=600", nil)
+		if err != nil {
+			t.Error(err)
+			return
+		}
+		if response, err := client(t).Do(request); err == nil {
+			_ = response.Body.Close()
+		}
+	}()
+	for began := time.Now(); ; {
+		if _, running := send(t, "GET", f.adminURL+"/debug/pprof/goroutine?debug=1", nil, nil); strings.Contains(running, "serveDeltaProfile") {
+			break
+		}
+		if time.Since(began) > patience {
+			t.Fatal("the profile did not begin")
+		}
+	}
+	began := time.Now()
+	if err := f.stop(); err != nil {
+		t.Fatal(err)
+	}
+	if took := time.Since(began); took > patience/2 {
+		t.Errorf("the profile held up the end for %v", took)
+	}
+	<-profiled
+}

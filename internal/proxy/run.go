@@ -84,6 +84,7 @@ func (s *Server) shutdown(ctx context.Context, cutOff, endRequests func()) {
 	for _, p := range s.ports {
 		p.transport.CloseIdleConnections()
 	}
+	s.admin.endRequests()
 	err := s.admin.http.Shutdown(bounded)
 	if err != nil {
 		// The connections are being given up: an error changes nothing.
