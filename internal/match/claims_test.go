@@ -82,7 +82,7 @@ func TestIdentitiesByClaim(t *testing.T) {
 		"passwords":                       {sub, inA("Basic YTpi", "Basic YTpj"), ""},
 		"without scheme":                  {sub, inA(signedBy("a", "ada")), ""},
 		"scheme alone":                    {sub, inA("Bearer"), ""},
-		"joined by a comma":               {sub, inA(ada + ", " + ada), ""},
+		"joined by a comma":               {sub, inA(ada + ", " + ada), byA},
 		"another issuer's":                {sub, inA("Bearer " + ofB), ""},
 		"of another provider":             {ruleset.KeySource{Name: "sub", Provider: "b"}, inA(ada), ""},
 		"no such claim":                   {ruleset.KeySource{Name: "email"}, inA(ada), ""},

@@ -15,8 +15,10 @@ import (
 type algorithm struct {
 	name string
 	// fits says whether a key is of the kind that the algorithm wants.
-	fits   func(crypto.PublicKey) bool
-	verify func(key crypto.PublicKey, signed string, signature []byte) bool
+	fits func(crypto.PublicKey) bool
+	// signatureBytes is how long a signature by a key is.
+	signatureBytes func(crypto.PublicKey) int
+	verify         func(key crypto.PublicKey, signed string, signature []byte) bool
 }
 
 // algorithms are all that are accepted. There is no "none" and no HMAC, whose key
@@ -31,7 +33,7 @@ var algorithms = map[string]*algorithm{
 	"ES256": curve("ES256", "P-256", crypto.SHA256),
 	"ES384": curve("ES384", "P-384", crypto.SHA384),
 	"ES512": curve("ES512", "P-521", crypto.SHA512),
-	"EdDSA": {name: "EdDSA", fits: isEd25519, verify: verifyEd25519},
+	"EdDSA": {name: "EdDSA", fits: isEd25519, signatureBytes: ed25519Bytes, verify: verifyEd25519},
 }
 
 func isRSA(key crypto.PublicKey) bool {
@@ -39,10 +41,14 @@ func isRSA(key crypto.PublicKey) bool {
 	return is
 }
 
+func rsaBytes(key crypto.PublicKey) int { return key.(*rsa.PublicKey).Size() }
+
 func isEd25519(key crypto.PublicKey) bool {
 	public, is := key.(ed25519.PublicKey)
 	return is && len(public) == ed25519.PublicKeySize
 }
+
+func ed25519Bytes(crypto.PublicKey) int { return ed25519.SignatureSize }
 
 func verifyEd25519(key crypto.PublicKey, signed string, signature []byte) bool {
 	return ed25519.Verify(key.(ed25519.PublicKey), []byte(signed), signature)
@@ -55,14 +61,14 @@ func digest(hash crypto.Hash, signed string) []byte {
 }
 
 func rsaPKCS1(name string, hash crypto.Hash) *algorithm {
-	return &algorithm{name: name, fits: isRSA, verify: func(key crypto.PublicKey, signed string, signature []byte) bool {
+	return &algorithm{name: name, fits: isRSA, signatureBytes: rsaBytes, verify: func(key crypto.PublicKey, signed string, signature []byte) bool {
 		return rsa.VerifyPKCS1v15(key.(*rsa.PublicKey), hash, digest(hash, signed), signature) == nil
 	}}
 }
 
 func rsaPSS(name string, hash crypto.Hash) *algorithm {
 	options := &rsa.PSSOptions{SaltLength: rsa.PSSSaltLengthEqualsHash}
-	return &algorithm{name: name, fits: isRSA, verify: func(key crypto.PublicKey, signed string, signature []byte) bool {
+	return &algorithm{name: name, fits: isRSA, signatureBytes: rsaBytes, verify: func(key crypto.PublicKey, signed string, signature []byte) bool {
 		return rsa.VerifyPSS(key.(*rsa.PublicKey), hash, digest(hash, signed), signature, options) == nil
 	}}
 }
@@ -74,13 +80,11 @@ func curve(name, curveName string, hash crypto.Hash) *algorithm {
 		public, is := key.(*ecdsa.PublicKey)
 		return is && public.Curve.Params().Name == curveName
 	}
-	return &algorithm{name: name, fits: fits, verify: func(key crypto.PublicKey, signed string, signature []byte) bool {
-		public := key.(*ecdsa.PublicKey)
-		length := (public.Curve.Params().BitSize + 7) / 8
-		if len(signature) != 2*length {
-			return false
-		}
+	signatureBytes := func(key crypto.PublicKey) int { return (key.(*ecdsa.PublicKey).Curve.Params().BitSize + 7) / 8 * 2 }
+	verify := func(key crypto.PublicKey, signed string, signature []byte) bool {
+		length := len(signature) / 2
 		r, s := new(big.Int).SetBytes(signature[:length]), new(big.Int).SetBytes(signature[length:])
-		return ecdsa.Verify(public, digest(hash, signed), r, s)
-	}}
+		return ecdsa.Verify(key.(*ecdsa.PublicKey), digest(hash, signed), r, s)
+	}
+	return &algorithm{name: name, fits: fits, signatureBytes: signatureBytes, verify: verify}
 }

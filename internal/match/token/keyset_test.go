@@ -113,15 +113,17 @@ func TestClaims(t *testing.T) {
 	}
 }
 
-// FuzzVerify looks for texts that are believed without being the one that was signed.
+// FuzzVerify looks for texts that are believed although they say something else than
+// the one that was signed.
 func FuzzVerify(f *testing.F) {
 	keys := standard(f)
 	text := signed(f, members{"alg": "EdDSA", "kid": "ed25519"}, good(nil), pairs().ed25519)
 	for _, seed := range []string{text, "", "..", "e30.e30.", text + "=", strings.ToUpper(text)} {
 		f.Add(seed)
 	}
+	says := text[:strings.LastIndexByte(text, '.')+1]
 	f.Fuzz(func(t *testing.T, changed string) {
-		if _, err := verifier().Verify(changed, keys, now); err == nil && changed != text {
+		if _, err := verifier().Verify(changed, keys, now); err == nil && !strings.HasPrefix(changed, says) {
 			t.Errorf("%q is believed", changed)
 		}
 		if claims, err := Unverified(changed); err == nil {

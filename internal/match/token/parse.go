@@ -15,7 +15,7 @@ import (
 	"github.com/go-jose/go-jose/v4/json"
 )
 
-// MaxBytes is how long a token may be. Servers bound the whole header of a request
+// MaxBytes is how long a token may be without its signature. Servers bound the whole header of a request
 // at a few times that.
 const MaxBytes = 16 << 10
 
@@ -63,7 +63,7 @@ func parse(text string) (*parsed, error) {
 	if p.claims, err = object(payload); err != nil {
 		return nil, fmt.Errorf("%w: payload: %w", ErrMalformed, err)
 	}
-	if p.signature, err = strict.DecodeString(signature); err != nil {
+	if p.signature, err = decodeSignature(signature); err != nil {
 		return nil, fmt.Errorf("%w: signature: %w", ErrMalformed, err)
 	}
 	return p, nil
@@ -71,17 +71,17 @@ func parse(text string) (*parsed, error) {
 
 // split wants three parts, as a signed token has. An encrypted one has five.
 func split(text string) (head, payload, signature string, err error) {
-	if len(text) > MaxBytes {
-		return "", "", "", fmt.Errorf("%w: it has %d bytes, at most %d are read", ErrMalformed, len(text), MaxBytes)
-	}
-	if strings.ContainsAny(text, "\r\n") {
-		// Decoding base64 skips them.
-		return "", "", "", fmt.Errorf("%w: it has a line break", ErrMalformed)
-	}
 	head, rest, found := strings.Cut(text, ".")
 	payload, signature, foundToo := strings.Cut(rest, ".")
 	if !found || !foundToo || strings.Contains(signature, ".") {
 		return "", "", "", fmt.Errorf("%w: it has not three parts", ErrMalformed)
+	}
+	if length := len(head) + len(payload); length > MaxBytes {
+		return "", "", "", fmt.Errorf("%w: it has %d bytes, at most %d are read", ErrMalformed, length, MaxBytes)
+	}
+	if strings.ContainsAny(head, "\r\n") || strings.ContainsAny(payload, "\r\n") {
+		// Decoding base64 skips them.
+		return "", "", "", fmt.Errorf("%w: it has a line break", ErrMalformed)
 	}
 	return head, payload, signature, nil
 }

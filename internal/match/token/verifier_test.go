@@ -71,8 +71,9 @@ func TestHostileTokens(t *testing.T) {
 		"encrypted, five parts": {"a.b.c.d.e", ErrMalformed},
 		"1 MiB":                 {parts[0] + "." + strings.Repeat("A", 1<<20) + "." + parts[2], ErrMalformed},
 		"padded":                {parts[0] + "=." + parts[1] + "." + parts[2], ErrMalformed},
-		"standard base64":       {parts[0] + "." + parts[1] + "." + strings.Repeat("+", 86), ErrMalformed},
-		"line break":            {parts[0] + "." + parts[1] + ".\n" + parts[2], ErrMalformed},
+		"padded payload":        {parts[0] + "." + parts[1] + "=." + parts[2], ErrMalformed},
+		"another signature":     {parts[0] + "." + parts[1] + "." + strings.Repeat("+", 86), ErrSignature},
+		"line break":            {parts[0] + ".\n" + parts[1] + "." + parts[2], ErrMalformed},
 		"no signature":          {parts[0] + "." + parts[1] + ".", ErrSignature},
 		"truncated signature":   {parts[0] + "." + parts[1] + "." + parts[2][:80], ErrSignature},
 		"signature of another":  {parts[0] + "." + encoded(t, good(members{"sub": "eve"})) + "." + parts[2], ErrSignature},
@@ -130,6 +131,39 @@ func TestHostileTokens(t *testing.T) {
 				t.Errorf("claims %v, error %v; want %v", claims, err, tc.want)
 			}
 		})
+	}
+}
+
+// TestSignaturesAreReadAsLenientlyAsByApps spells a signature, which nothing protects, in
+// ways that decoders of base64 take for the same. A token that an app believes, and this
+// does not, would be one more client.
+func TestSignaturesAreReadAsLenientlyAsByApps(t *testing.T) {
+	t.Parallel()
+	k := pairs()
+	var text string
+	for !strings.ContainsAny(text[strings.LastIndexByte(text, '.')+1:], "-") || !strings.ContainsAny(text[strings.LastIndexByte(text, '.')+1:], "_") {
+		text = signed(t, members{"alg": "ES256", "kid": "p256"}, good(nil), k.p256)
+	}
+	start := strings.LastIndexByte(text, '.') + 1
+	before, signature := text[:start], text[start:]
+	// 64 bytes are 86 digits, of whose last four bits are none of the signature's.
+	last := strings.IndexByte(digits, signature[85])
+	v, keys := verifier(), standard(t)
+	for name, spelled := range map[string]string{
+		"bits to spare":           signature[:85] + digits[last|5:last|5+1],
+		"padded":                  signature + "==",
+		"padded too little":       signature + "=",
+		"something after padding": signature + "==AAAA",
+		"standard digits":         strings.NewReplacer("-", "+", "_", "/").Replace(signature),
+		"other characters":        "!" + signature[:40] + "\x80 ," + signature[40:] + "~",
+		"very many of them":       signature + strings.Repeat("!", 2*MaxBytes),
+	} {
+		if claims, err := v.Verify(before+spelled, keys, now); err != nil || claims.Text("sub") != "ada" {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if remembered := v.good.recent.Len(); remembered > 2 {
+		t.Errorf("%d spellings of one token are remembered", remembered)
 	}
 }
 
