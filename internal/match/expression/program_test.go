@@ -44,6 +44,8 @@ func TestConditions(t *testing.T) {
 		"request.jwt.idp.none == null",
 		"request.jwt['other']['sub'] == '' && !('sub' in request.jwt['other'])",
 		"has(request.jwt.idp.sub) && !has(request.jwt.idp.email) && 'idp' in request.jwt",
+		// Nobody verified a token of the other.
+		"has(request.jwt.idp) && !has(request.jwt.other) && !('other' in request.jwt)",
 		"request.path.matches('^/users/[0-9]+$')",
 		"matches(request.path, 'users')",
 		"'AbÉ'.lowerAscii() == 'abÉ' && 'abé'.upperAscii() == 'ABé' && ' a '.trim() == 'a'",

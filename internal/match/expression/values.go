@@ -14,12 +14,14 @@ import (
 )
 
 // mapType is the type of what is looked up in. It is no map of CEL's: an absent name
-// has the value "", and nobody can go through all names.
+// has a value, too, mostly "", and nobody can go through all names.
 var mapType = types.NewObjectType("penstock.Map", traits.ContainerType, traits.FieldTesterType, traits.IndexerType)
 
 // lookup finds values by name.
 type lookup struct {
 	find func(name string) (value ref.Val, present bool)
+	// absent is the value of a name that is absent; nil is "".
+	absent ref.Val
 }
 
 var (
@@ -29,17 +31,21 @@ var (
 	_ traits.FieldTester = (*lookup)(nil)
 )
 
-// Get returns the value of a name, "" where it is absent.
+// Get returns the value of a name, or what stands for one that is absent.
 func (l *lookup) Get(index ref.Val) ref.Val {
 	name, ok := index.(types.String)
 	if !ok {
 		return types.MaybeNoSuchOverloadErr(index)
 	}
 	value, present := l.find(string(name))
-	if !present && !types.IsError(value) {
+	switch {
+	case present || types.IsError(value):
+		return value
+	case l.absent != nil:
+		return l.absent
+	default:
 		return types.String("")
 	}
-	return value
 }
 
 // Contains reports whether a name is present.

@@ -28,7 +28,9 @@ var readyVariables = sync.Pool{New: func() any {
 	v.headers.find = func(name string) (ref.Val, bool) { return v.find(Headers, lowerASCII(name)) }
 	v.query.find = func(name string) (ref.Val, bool) { return v.find(Query, name) }
 	v.pathParams.find = func(name string) (ref.Val, bool) { return v.find(PathParams, name) }
-	v.jwt.find = v.findProvider
+	v.jwt.find = func(name string) (ref.Val, bool) { return v.find(JWT, name) }
+	// Claims of a provider that verified no token are absent in turn.
+	v.jwt.absent = noClaims
 	return v
 }}
 
@@ -67,15 +69,6 @@ func (v *variables) find(in Variable, name string) (ref.Val, bool) {
 		return types.WrapErr(value), false
 	}
 	return types.String(""), false
-}
-
-// findProvider has no claims for a provider that verified no token.
-func (v *variables) findProvider(name string) (ref.Val, bool) {
-	value, present := v.find(JWT, name)
-	if !present && !types.IsError(value) {
-		return noClaims, true
-	}
-	return value, present
 }
 
 var (
