@@ -90,7 +90,7 @@ func TestTokensInForce(t *testing.T) {
 			{in("X-Id-Token", as(idp)), allowed},
 			{ada, refused},
 			{ask{header: map[string]string{"X-Id-Token": "bad", "Authorization": "Bearer " + as(idp)}}, allowed},
-			{ask{header: map[string]string{"Authorization": "Basic " + as(idp)}}, allowed},
+			{ask{header: map[string]string{"Authorization": "JWT " + as(idp)}}, refused},
 		}},
 		"provider": {
 			provider("") + ", {name: partner, issuer: partner, jwks: {inline: '" + other.keys + "'}, from: [{header: {name: X-Partner}}]}", "{name: sub, provider: partner}",

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/penstock-dev/penstock/internal/match/token"
 	"github.com/penstock-dev/penstock/internal/ruleset"
@@ -76,18 +77,47 @@ func tokenIn(view View, headers []string) (text string, ambiguous bool) {
 // blanks part the words of a header's value.
 const blanks = " \t"
 
-// tokenOf is the token in a header's value; empty if there is none. In Authorization
-// it is the word after the scheme Bearer (RFC 6750), in whatever case. What may follow
-// it is for nobody: many apps do not look there, and others refuse the request.
+// quotes may stand around a token, to some apps.
+const quotes = `"'`
+
+// tokenOf is the token in a header's value; empty if there is none. In Authorization it
+// is the first word that has the form of one, or else the word after the scheme Bearer
+// (RFC 6750), in whatever case. Many apps take the second word whatever the first is, and
+// schemes other than Bearer carry tokens, too (RFC 9449).
 func tokenOf(name, value string) string {
 	if name != authorization {
 		return strings.Trim(value, blanks)
 	}
+	bearer := afterBearer(value)
+	if hasTokenForm(bearer) {
+		return bearer
+	}
+	for word := range strings.FieldsFuncSeq(value, partsWords) {
+		if hasTokenForm(word) {
+			return word
+		}
+	}
+	return bearer
+}
+
+// hasTokenForm reports whether a word has three parts.
+func hasTokenForm(word string) bool { return strings.Count(word, ".") == 2 }
+
+// partsWords reports whether apps may take a character of Authorization for the end of a
+// word. What is no UTF-8 is to some a space of Latin-1.
+func partsWords(c rune) bool {
+	return c == utf8.RuneError || strings.ContainsRune(blanks+quotes+",;:", c)
+}
+
+// afterBearer is the word after the scheme Bearer; empty where that is not the scheme.
+// What may follow the word is for nobody: many apps do not look there, and others refuse
+// the request.
+func afterBearer(value string) string {
 	const scheme = "bearer"
 	if len(value) <= len(scheme) || !strings.EqualFold(value[:len(scheme)], scheme) || strings.IndexByte(blanks, value[len(scheme)]) < 0 {
 		return ""
 	}
-	word := strings.TrimLeft(value[len(scheme):], blanks)
+	word := strings.TrimLeft(value[len(scheme):], blanks+quotes)
 	if end := strings.IndexAny(word, blanks); end >= 0 {
 		word = word[:end]
 	}
