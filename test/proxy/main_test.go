@@ -10,4 +10,10 @@ import (
 	"github.com/penstock-dev/penstock/test/proxyrun"
 )
 
-func TestMain(m *testing.M) { os.Exit(proxyrun.Main(m)) }
+func TestMain(m *testing.M) {
+	if name := os.Getenv(interopCase); name != "" {
+		runInteropCase(name)
+		return
+	}
+	os.Exit(proxyrun.Main(m))
+}

@@ -10,11 +10,11 @@ import (
 )
 
 // TestProtocol drives the built program with clients that share no code with it. The
-// app allows one request for /echo/limited, and one call of UnimplementedCall.
+// app allows one request for /echo/limited, and one call of CacheableUnaryCall.
 func TestProtocol(t *testing.T) {
 	t.Parallel()
 	const spec = `rules:
-- {name: limited, matches: [{path: {value: /echo/limited}}, {path: {value: /grpc.testing.TestService/UnimplementedCall}}], limits: [{name: hour, requests: 1, window: 1h, algorithm: FixedWindow}]}
+- {name: limited, matches: [{path: {value: /echo/limited}}, {path: {value: /grpc.testing.TestService/CacheableUnaryCall}}], limits: [{name: hour, requests: 1, window: 1h, algorithm: FixedWindow}]}
 - {name: all, limits: [{name: all, requests: 1000000, window: 1h}]}`
 	web := proxyrun.StartPenstock(t, "http://"+startApp(t, protocolApp()), spec)
 	calls := proxyrun.StartPenstock(t, "http://"+startCallee(t), spec)
