@@ -54,28 +54,41 @@ func TestRunProxiesMeasuresEverything(t *testing.T) {
 
 func TestProxyTargetsCompareRows(t *testing.T) {
 	t.Parallel()
-	row := func(name string, perSecond float64, p50, p99 time.Duration) proxyRow {
-		return proxyRow{name, proxySample{perSecond: perSecond, oneP50: p50, oneP99: p99, idleBytes: 10 << 20, quietBytes: 20 << 20}}
+	row := func(perSecond float64, p50, p99 time.Duration) proxySample {
+		return proxySample{perSecond: perSecond, oneP50: p50, oneP99: p99, idleBytes: 10 << 20, quietBytes: 20 << 20}
 	}
-	met := &proxyFindings{
+	good := proxyRound{
 		evalsha: sample{p50: 20 * time.Microsecond, p99: 60 * time.Microsecond},
-		rows: []proxyRow{
-			row(rowReverseProxy, 1000, 100*time.Microsecond, 200*time.Microsecond), row(rowNoRule, 950, 110*time.Microsecond, 250*time.Microsecond),
-			row(rowOneRule, 850, 130*time.Microsecond, 330*time.Microsecond), row(rowLeased, 920, 0, 0), row(rowRefused, 2000, 0, 0),
+		rows: map[string]proxySample{
+			rowReverseProxy: row(1000, 100*time.Microsecond, 200*time.Microsecond), rowNoRule: row(950, 110*time.Microsecond, 250*time.Microsecond),
+			rowOneRule: row(850, 130*time.Microsecond, 330*time.Microsecond), rowLeased: row(920, 0, 0), rowRefused: row(2000, 0, 0),
 		},
 	}
-	for _, got := range met.targets() {
+	for _, got := range (&proxyFindings{rounds: []proxyRound{good}}).targets() {
 		if !got.met {
 			t.Errorf("missed: %+v", got)
 		}
 	}
-	missed := &proxyFindings{rows: []proxyRow{
-		row(rowReverseProxy, 1000, 100*time.Microsecond, 200*time.Microsecond), row(rowNoRule, 940, 130*time.Microsecond, 600*time.Microsecond),
-		row(rowOneRule, 100, time.Millisecond, time.Second), row(rowLeased, 800, 0, 0), row(rowRefused, 800, 0, 0),
+	bad := proxyRound{rows: map[string]proxySample{
+		rowReverseProxy: row(1000, 100*time.Microsecond, 200*time.Microsecond), rowNoRule: row(940, 130*time.Microsecond, 600*time.Microsecond),
+		rowOneRule: row(100, time.Millisecond, time.Second), rowLeased: row(800, 0, 0), rowRefused: row(800, 0, 0),
 	}}
-	for i, got := range missed.targets()[:8] {
+	for i, got := range (&proxyFindings{rounds: []proxyRound{bad, bad, good}}).targets()[:8] {
 		if got.met {
 			t.Errorf("target %d is met: %+v", i, got)
 		}
+	}
+}
+
+// TestProxyTargetsCompareWithinARound has a machine that was half as fast in two of three
+// rounds, as one row after another met it: the medians of the rows would say 0.50.
+func TestProxyTargetsCompareWithinARound(t *testing.T) {
+	t.Parallel()
+	round := func(bare, none float64) proxyRound {
+		return proxyRound{rows: map[string]proxySample{rowReverseProxy: {perSecond: bare}, rowNoRule: {perSecond: none}}}
+	}
+	found := &proxyFindings{rounds: []proxyRound{round(1000, 970), round(1000, 485), round(500, 485)}}
+	if got := found.targets()[0]; got.measured != "0.97×" || !got.met {
+		t.Errorf("no rule over a bare ReverseProxy is %+v, want 0.97×", got)
 	}
 }

@@ -43,10 +43,19 @@ type proxyRow struct {
 	proxySample
 }
 
+// proxyRound is what one round gave, by the names of the rows.
+type proxyRound struct {
+	rows map[string]proxySample
+	// evalsha is a bare script call with one caller.
+	evalsha sample
+}
+
 // proxyFindings is all that was measured.
 type proxyFindings struct {
 	machine machine
-	rows    []proxyRow
+	// rows have the medians of the rounds.
+	rows   []proxyRow
+	rounds []proxyRound
 	// evalsha is a bare script call with one caller.
 	evalsha sample
 	// spent is the CPU time of all proxies together.
@@ -122,28 +131,27 @@ func (s *stand) measure(ctx context.Context, o options, redis *server, progress 
 	if err != nil {
 		return nil, err
 	}
-	samples := make([][]proxySample, len(contenders))
-	var bare []sample
-	for round := range o.Rounds {
-		for i, c := range contenders {
-			fmt.Fprintf(progress, "round %d of %d: %s\n", round+1, o.Rounds, c.name)
-			got, err := c.measure(ctx, o)
-			if err != nil {
+	for number := range o.Rounds {
+		round := proxyRound{rows: map[string]proxySample{}}
+		for _, c := range contenders {
+			fmt.Fprintf(progress, "round %d of %d: %s\n", number+1, o.Rounds, c.name)
+			if round.rows[c.name], err = c.measure(ctx, o); err != nil {
 				return nil, fmt.Errorf("%s: %w", c.name, err)
 			}
-			samples[i] = append(samples[i], got)
 		}
-		one, err := s.measureScript(ctx, redis, o.Seconds)
-		if err != nil {
+		if round.evalsha, err = s.measureScript(ctx, redis, o.Seconds); err != nil {
 			return nil, err
 		}
-		bare = append(bare, one)
+		found.rounds = append(found.rounds, round)
 	}
-	for i, c := range contenders {
+	for _, c := range contenders {
 		found.spent += c.spent()
-		found.rows = append(found.rows, proxyRow{c.name, medianOf(samples[i])})
+		found.rows = append(found.rows, proxyRow{c.name, medianOf(c.name, found.rounds)})
 	}
-	found.evalsha = sample{p50: middle(bare, func(s sample) time.Duration { return s.p50 }), p99: middle(bare, func(s sample) time.Duration { return s.p99 })}
+	found.evalsha = sample{
+		p50: middle(found.rounds, func(r proxyRound) time.Duration { return r.evalsha.p50 }),
+		p99: middle(found.rounds, func(r proxyRound) time.Duration { return r.evalsha.p99 }),
+	}
 	return found, nil
 }
 
@@ -273,10 +281,14 @@ func residentBytes(pid int) (int64, error) {
 	return kilobytes << 10, nil
 }
 
-// medianOf has the median of each value.
-func medianOf(samples []proxySample) proxySample {
-	of := func(value func(proxySample) float64) float64 { return middle(samples, value) }
-	latency := func(value func(proxySample) time.Duration) time.Duration { return middle(samples, value) }
+// medianOf has the median of each value of a row.
+func medianOf(name string, rounds []proxyRound) proxySample {
+	of := func(value func(proxySample) float64) float64 {
+		return middle(rounds, func(r proxyRound) float64 { return value(r.rows[name]) })
+	}
+	latency := func(value func(proxySample) time.Duration) time.Duration {
+		return middle(rounds, func(r proxyRound) time.Duration { return value(r.rows[name]) })
+	}
 	return proxySample{
 		perSecond: of(func(s proxySample) float64 { return s.perSecond }), cpu: of(func(s proxySample) float64 { return s.cpu }),
 		busy:    of(func(s proxySample) float64 { return s.busy }),
