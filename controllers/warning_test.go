@@ -20,6 +20,7 @@ func TestWarningsAreInStatus(t *testing.T) {
 		claim := &v1alpha1.JWTClaimKey{Name: "sub", Verification: v1alpha1.JWTVerificationNone}
 		policy.Spec.Rules[0].Key = []v1alpha1.KeyPart{{Name: "client", From: []v1alpha1.KeySource{{JWTClaim: claim}}}}
 		policy.Spec.Rules[0].Matches = []v1alpha1.Match{{Path: &v1alpha1.PathMatch{Value: "/u/:id"}}}
+		policy.Spec.ClientIP = &v1alpha1.ClientIP{Source: v1alpha1.ClientIPXForwardedFor, TrustedCIDRs: []string{"0.0.0.0/0"}}
 		policy.Spec.Exempt = &v1alpha1.Exempt{CIDRs: []string{"0.0.0.0/0"}}
 	})
 	eventually(t, "ready", func() string { return s.condition(policy, v1alpha1.ConditionReady) }, "True/NoPods")
@@ -32,7 +33,7 @@ func TestWarningsAreInStatus(t *testing.T) {
 		reasons = append(reasons, problem.Reason)
 	}
 	slices.Sort(reasons)
-	want := []string{v1alpha1.ReasonExemptsEveryone, v1alpha1.ReasonLiteralPath, v1alpha1.ReasonUnverifiedToken}
+	want := []string{v1alpha1.ReasonExemptsEveryone, v1alpha1.ReasonLiteralPath, v1alpha1.ReasonTrustsEveryone, v1alpha1.ReasonUnverifiedToken}
 	if !slices.Equal(reasons, want) {
 		t.Errorf("status.problems have the reasons %v, want the warnings %v", reasons, want)
 	}

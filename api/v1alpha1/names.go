@@ -42,6 +42,9 @@ const (
 	ReasonLiteralPath = "LiteralPath"
 	// ReasonExemptsEveryone is of an exemption for all addresses of a family.
 	ReasonExemptsEveryone = "ExemptsEveryone"
+	// ReasonTrustsEveryone is of a policy that believes a header of all addresses of a
+	// family.
+	ReasonTrustsEveryone = "TrustsEveryone"
 	// ReasonPeerIsProxy is of a policy whose requests come through a proxy, which it
 	// takes for the client.
 	ReasonPeerIsProxy = "PeerIsProxy"

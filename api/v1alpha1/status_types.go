@@ -33,8 +33,8 @@ type PolicyStatus struct {
 	Effective *Effective `json:"effective,omitempty"`
 
 	// problems are what is wrong with the policy, at most 32. One with the reason
-	// UnverifiedToken, LiteralPath, ExemptsEveryone or PeerIsProxy is a warning: the
-	// policy is accepted with it.
+	// UnverifiedToken, LiteralPath, ExemptsEveryone, TrustsEveryone or PeerIsProxy is a
+	// warning: the policy is accepted with it.
 	// +optional
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=32

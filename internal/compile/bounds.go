@@ -23,17 +23,19 @@ var (
 	methodName = regexp.MustCompile("^[A-Z][A-Z0-9_-]*$")
 )
 
-// oneOf wants one of the values; an empty value among them makes the field optional.
-func oneOf(found *findings, at *field.Path, value string, values ...string) {
+// oneOf wants one of the values, and reports whether it is; an empty value among them
+// makes the field optional.
+func oneOf(found *findings, at *field.Path, value string, values ...string) bool {
 	if slices.Contains(values, value) {
-		return
+		return true
 	}
 	named := slices.DeleteFunc(slices.Clone(values), func(v string) bool { return v == "" })
 	if value == "" {
 		found.invalid(at, "is empty: write one of %s", strings.Join(named, ", "))
-		return
+		return false
 	}
 	found.invalid(at, "%q is not known: write one of %s", value, strings.Join(named, ", "))
+	return false
 }
 
 // atMost bounds the length of a list.

@@ -4,7 +4,6 @@
 package compile
 
 import (
-	"net/netip"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/util/validation/field"
@@ -29,12 +28,16 @@ func compileClientIP(clientIP *v1alpha1.ClientIP, found *findings) ruleset.Clien
 		return compiled
 	}
 	at := spec.Child("clientIP")
-	oneOf(found, at.Child("source"), string(clientIP.Source), "", "Peer", "XForwardedFor", "Header")
+	isKnown := oneOf(found, at.Child("source"), string(clientIP.Source), "", "Peer", "XForwardedFor", "Header")
 	if length := clientIP.IPv6PrefixLength; length != nil {
 		if *length < 1 || *length > 128 {
 			found.invalid(at.Child("ipv6PrefixLength"), "is %d: write how many bits of an IPv6 address are one client, from 1 to 128", *length)
 		}
 		compiled.IPv6PrefixLength = int(*length)
+	}
+	if !isKnown {
+		// Which of the other fields have an effect depends on the source that is meant.
+		return compiled
 	}
 	compiled.Header = clientHeader(clientIP, at.Child("headerName"), found)
 	if compiled.Header == "" {
@@ -47,6 +50,8 @@ func compileClientIP(clientIP *v1alpha1.ClientIP, found *findings) ruleset.Clien
 		found.invalid(trusted, "is empty, so anyone could forge the header: write the addresses of the proxies that write it")
 	}
 	atMost(found, trusted, len(clientIP.TrustedCIDRs), maxTrustedCIDRs)
+	warnOfEveryone(clientIP.TrustedCIDRs, v1alpha1.ReasonTrustsEveryone, trusted, found,
+		"so that whoever connects with one is believed, and may choose the address that is counted: name the addresses of the proxies that write the header")
 	compiled.TrustedCIDRs = compileCIDRs(clientIP.TrustedCIDRs, trusted, found)
 	return compiled
 }
@@ -90,24 +95,4 @@ func trustedHops(hops *int32, at *field.Path, found *findings) int {
 		found.invalid(at, "is %d: write how many proxies append to the header, from 1 to %d", *hops, maxTrustedHops)
 	}
 	return int(*hops)
-}
-
-// compileCIDRs wants ranges that say what they mean: one with bits behind its length
-// may have been meant as a smaller one.
-func compileCIDRs(cidrs []string, at *field.Path, found *findings) []string {
-	var compiled []string
-	for i, cidr := range cidrs {
-		prefix, err := netip.ParsePrefix(cidr)
-		switch {
-		case err != nil:
-			found.invalid(at.Index(i), "%q is not a range of addresses: write one such as 10.0.0.0/8, 192.0.2.7/32 or 2001:db8::/32", cidr)
-		case prefix.Addr().Is4In6():
-			found.invalid(at.Index(i), "%q is a range of IPv4-mapped addresses, which count as IPv4: write it with IPv4 addresses", cidr)
-		case prefix.Masked() != prefix:
-			found.invalid(at.Index(i), "%q has address bits behind its length: write %s, or %s/%d for that one address", cidr, prefix.Masked(), prefix.Addr(), prefix.Addr().BitLen())
-		default:
-			compiled = append(compiled, prefix.String())
-		}
-	}
-	return compiled
 }

@@ -133,8 +133,9 @@ func compileResponseCost(cost *v1alpha1.ResponseCost, limits []ruleset.Limit, at
 	if cost == nil {
 		return nil
 	}
-	if shapes(limits) {
-		found.invalid(at, "cannot be charged after the answer by LeakyBucket and Concurrency: remove response, or give these limits a rule of their own")
+	if limit, ok := shaping(limits); ok {
+		found.invalid(at, "is charged once the answer is known, which limit %q cannot (%s): remove response, or move that limit to a rule of its own",
+			limit.Name, limit.Algorithm)
 	}
 	return &ruleset.ResponseCost{
 		Header: compileHeaderName(cost.Header, at.Child("header"), found),
@@ -146,19 +147,23 @@ func compileCountOn(countOn *v1alpha1.CountOn, limits []ruleset.Limit, at *field
 	if countOn == nil {
 		return nil
 	}
-	if shapes(limits) {
-		found.invalid(at, "cannot be given back by LeakyBucket and Concurrency: remove countOn, or give these limits a rule of their own")
+	if limit, ok := shaping(limits); ok {
+		found.invalid(at, "gives back what a request took once its answer is known, which limit %q cannot (%s): remove countOn, or move that limit to a rule of its own",
+			limit.Name, limit.Algorithm)
 	}
 	codes := at.Child("statusCodes")
 	if len(countOn.StatusCodes) == 0 {
 		found.invalid(codes, "is empty: write the status codes of answers that count, such as \"401\"")
 	}
-	atMost(found, codes, len(countOn.StatusCodes), maxStatusCodes)
+	if length := len(countOn.StatusCodes); length > maxStatusCodes {
+		found.invalid(codes, "has %d status codes, at most %d are allowed: keep those that your app answers with, such as [\"401\", \"403\"], or remove countOn so that all answers count",
+			length, maxStatusCodes)
+	}
 	var compiled []int
 	for i, text := range countOn.StatusCodes {
 		code, err := strconv.Atoi(text)
 		if err != nil || len(text) != 3 || code < 100 || code > 599 {
-			found.invalid(codes.Index(i), "%q is not a status code: write three digits from 100 to 599, such as \"401\"", text)
+			found.invalid(codes.Index(i), "%q is not a status code: write three digits from 100 to 599, such as \"401\", and each code of a class such as 4xx by itself", text)
 		}
 		compiled = append(compiled, code)
 	}

@@ -4,6 +4,8 @@
 package compile
 
 import (
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -11,6 +13,25 @@ import (
 	"github.com/penstock-dev/penstock/api/v1alpha1"
 	"github.com/penstock-dev/penstock/internal/ruleset"
 )
+
+func TestTooManyStatusCodesAreToldOfTheBound(t *testing.T) {
+	t.Parallel()
+	codes := make([]string, maxStatusCodes, maxStatusCodes+2)
+	for i := range codes {
+		codes[i] = "401"
+	}
+	for code, want := range map[string]string{
+		"403": "has 33 status codes, at most 32 are allowed: keep those that your app answers with",
+		"4xx": "each code of a class such as 4xx by itself",
+	} {
+		result, _ := compileOne(t, nil, nil, newPolicy("web", func(p *v1alpha1.RateLimitPolicy) {
+			p.Spec.Rules[0].Cost = &v1alpha1.Cost{CountOn: &v1alpha1.CountOn{StatusCodes: append(codes[:32:32], code)}}
+		}))
+		if !slices.ContainsFunc(result.Problems, func(p v1alpha1.Problem) bool { return strings.Contains(p.Message, want) }) {
+			t.Errorf("problems %+v, want one with %q", result.Problems, want)
+		}
+	}
+}
 
 func TestCostIsCompiled(t *testing.T) {
 	t.Parallel()

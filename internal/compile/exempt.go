@@ -4,8 +4,6 @@
 package compile
 
 import (
-	"fmt"
-	"net/netip"
 	"regexp"
 	"strings"
 
@@ -36,7 +34,8 @@ func compileExempt(exempt *v1alpha1.Exempt, matching ruleset.PathMatching, found
 	cidrs, paths := at.Child("cidrs"), at.Child("paths")
 	atMost(found, cidrs, len(exempt.CIDRs), maxExemptCIDRs)
 	atMost(found, paths, len(exempt.Paths), maxExempt)
-	warnOfEveryone(exempt.CIDRs, cidrs, found)
+	warnOfEveryone(exempt.CIDRs, v1alpha1.ReasonExemptsEveryone, cidrs, found,
+		"so that no client with one is limited by this policy: name the ranges that are to be exempt, or write mode: Disabled if nobody is to be limited")
 	compiled := &ruleset.Exempt{
 		CIDRs:   compileCIDRs(exempt.CIDRs, cidrs, found),
 		Headers: compileExemptHeaders(exempt.Headers, at.Child("headers"), found),
@@ -48,23 +47,6 @@ func compileExempt(exempt *v1alpha1.Exempt, matching ruleset.PathMatching, found
 		}
 	}
 	return compiled
-}
-
-// warnOfEveryone warns of ranges that exempt each client of a family of addresses: the
-// policy then limits none of them.
-func warnOfEveryone(cidrs []string, at *field.Path, found *findings) {
-	for i, cidr := range cidrs {
-		prefix, err := netip.ParsePrefix(cidr)
-		if err != nil || prefix.Bits() > 0 {
-			continue
-		}
-		family := "IPv6"
-		if prefix.Addr().Is4() {
-			family = "IPv4"
-		}
-		found.warn(v1alpha1.ReasonExemptsEveryone, at.Index(i), fmt.Sprintf(
-			"%q is every %s address, so that no client with one is limited by this policy: name the ranges that are to be exempt, or write mode: Disabled if nobody is to be limited", cidr, family))
-	}
 }
 
 func compileExemptHeaders(headers []v1alpha1.ExemptHeader, at *field.Path, found *findings) []ruleset.ExemptHeader {

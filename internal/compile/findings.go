@@ -41,7 +41,8 @@ func (f *findings) warn(reason string, path *field.Path, message string) {
 // IsWarning reports whether a problem leaves its object valid.
 func IsWarning(problem v1alpha1.Problem) bool {
 	switch problem.Reason {
-	case v1alpha1.ReasonUnverifiedToken, v1alpha1.ReasonLiteralPath, v1alpha1.ReasonExemptsEveryone, v1alpha1.ReasonPeerIsProxy:
+	case v1alpha1.ReasonUnverifiedToken, v1alpha1.ReasonLiteralPath, v1alpha1.ReasonExemptsEveryone,
+		v1alpha1.ReasonTrustsEveryone, v1alpha1.ReasonPeerIsProxy:
 		return true
 	default:
 		return false

@@ -151,7 +151,7 @@ func checkProviders(s *v1alpha1.RateLimitPolicySpec, found *findings) {
 		for j := range s.Rules[i].Key {
 			for k := range s.Rules[i].Key[j].From {
 				claim := s.Rules[i].Key[j].From[k].JWTClaim
-				if claim == nil || claim.Verification == v1alpha1.JWTVerificationNone {
+				if claim == nil || claim.Verification != "" && claim.Verification != v1alpha1.JWTVerificationRequired {
 					continue
 				}
 				at := spec.Child("rules").Index(i).Child("key").Index(j).Child("from").Index(k).Child("jwtClaim")

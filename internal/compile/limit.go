@@ -53,15 +53,19 @@ func compileLimitList(limits []v1alpha1.Limit, at *field.Path, defaults *v1alpha
 
 // compileLimit compiles a limit but for its key, which depends on the whole policy.
 func compileLimit(limit *v1alpha1.Limit, at *field.Path, found *findings) ruleset.Limit {
-	oneOf(found, at.Child("algorithm"), string(limit.Algorithm), "",
+	isKnown := oneOf(found, at.Child("algorithm"), string(limit.Algorithm), "",
 		"TokenBucket", "LeakyBucket", "SlidingWindowLog", "SlidingWindowCounter", "FixedWindow", "Concurrency")
 	form := ruleset.Limit{
-		Name:         limit.Name,
-		Algorithm:    ruleset.Algorithm(limit.Algorithm),
-		Requests:     limit.Requests,
-		WindowMicros: compileWindow(limit, at, found).Microseconds(),
-		Burst:        limit.Requests,
+		Name:      limit.Name,
+		Algorithm: ruleset.Algorithm(limit.Algorithm),
+		Requests:  limit.Requests,
+		Burst:     limit.Requests,
 	}
+	if !isKnown {
+		// Which of the other fields have a meaning depends on the algorithm that is meant.
+		return form
+	}
+	form.WindowMicros = compileWindow(limit, at, found).Microseconds()
 	if limit.Algorithm == "" {
 		form.Algorithm = ruleset.TokenBucket
 	}

@@ -16,8 +16,8 @@ import (
 )
 
 // placeholder is a segment that stands for any other in routes of some framework: :id,
-// {id}, {id:int}, {*rest}, <id>, <int:id>.
-var placeholder = regexp.MustCompile(`^(?::([A-Za-z_]\w*)|\{\*{0,2}([A-Za-z_]\w*)(?::.*)?\}|<(?:\w+:)?([A-Za-z_]\w*)>)$`)
+// {id}, {id:int}, {*rest}, ${id}, <id>, <int:id>, [id], [...rest].
+var placeholder = regexp.MustCompile(`^(?::([A-Za-z_]\w*)|\$?\{\*{0,2}([A-Za-z_]\w*)(?::.*)?\}|<(?:\w+:)?([A-Za-z_]\w*)>|\[(?:\.\.\.)?([A-Za-z_]\w*)\])$`)
 
 // segmentExpression is what a placeholder is as a regular expression.
 const segmentExpression = "[^/]+"
@@ -63,13 +63,16 @@ func placeholdersOf(segments []string, kind ruleset.PathMatchType) []string {
 		isParameter := kind == ruleset.PathTemplate && strings.HasPrefix(segment, "{")
 		switch {
 		case parts != nil && !isParameter:
-			names[i] = parts[1] + parts[2] + parts[3]
+			names[i] = nameOf(parts)
 		case i < len(segments)-1 && (segment == "*" || segment == "**"):
 			names[i] = fmt.Sprint("segment", i)
 		}
 	}
 	return names
 }
+
+// nameOf is the name in what placeholder found.
+func nameOf(parts []string) string { return strings.Join(parts[1:], "") }
 
 // cutStar takes the wildcard off the end of a segment.
 func cutStar(segment string) (head string, isOpen bool) {
@@ -97,6 +100,9 @@ func templateMend(segments, names []string, kind ruleset.PathMatchType) string {
 		if name != "" {
 			named[i] = "{" + name + "}"
 		}
+	}
+	if kind == ruleset.PathTemplate {
+		return "write value: " + strings.Join(named, "/")
 	}
 	mend := "write type: Template and value: " + strings.Join(named, "/")
 	if kind == ruleset.PathPrefix {

@@ -69,13 +69,19 @@ func compileMatch(m *v1alpha1.Match, matching ruleset.PathMatching, at *field.Pa
 }
 
 func compilePath(path *v1alpha1.PathMatch, matching ruleset.PathMatching, at *field.Path, found *findings) *ruleset.PathMatch {
-	oneOf(found, at.Child("type"), string(path.Type), "", "Exact", "PathPrefix", "Template", "RegularExpression")
+	isKnown := oneOf(found, at.Child("type"), string(path.Type), "", "Exact", "PathPrefix", "Template", "RegularExpression")
 	compiled := &ruleset.PathMatch{Type: ruleset.PathMatchType(path.Type), Value: path.Value}
 	if path.Type == "" {
 		compiled.Type = ruleset.PathPrefix
 	}
+	if mend := urlMend(path.Value); mend != "" {
+		found.invalid(at.Child("value"), "%s", mend)
+		return compiled
+	}
 	var err error
 	switch {
+	case !isKnown:
+		return compiled
 	case len(path.Value) > maxPath:
 		found.invalid(at.Child("value"), "has %d characters, at most %d are allowed: shorten it", len(path.Value), maxPath)
 		return compiled
@@ -123,13 +129,14 @@ func compileQueryParam(param *v1alpha1.QueryParamMatch, at *field.Path, found *f
 
 // compileValue wants a value with the types that look at one, and with no other.
 func compileValue(name string, kind v1alpha1.ValueMatchType, value string, at *field.Path, found *findings) ruleset.ValueMatch {
-	oneOf(found, at.Child("type"), string(kind), "", "Exact", "RegularExpression", "Present", "Absent")
+	isKnown := oneOf(found, at.Child("type"), string(kind), "", "Exact", "RegularExpression", "Present", "Absent")
 	compiled := ruleset.ValueMatch{Name: name, Type: ruleset.ValueMatchType(kind), Value: value}
 	if kind == "" {
 		compiled.Type = ruleset.ValueExact
 	}
 	at = at.Child("value")
 	switch looks := compiled.Type == ruleset.ValueExact || compiled.Type == ruleset.ValueRegularExpression; {
+	case !isKnown:
 	case looks && value == "":
 		found.invalid(at, "is empty: write what the value must be, or type: Present")
 	case !looks && value != "":

@@ -25,10 +25,27 @@ func checkPathParam(name string, matches []v1alpha1.Match, at *field.Path, found
 	for i := range matches {
 		path := matches[i].Path
 		if path == nil || path.Type != v1alpha1.PathMatchTemplate || !namesParam(path.Value, name) {
+			if path != nil && path.Type == v1alpha1.PathMatchTemplate {
+				if meant := paramMeant(path.Value, name); meant != "" {
+					unresolved("%q is not named by matches[%d], whose template has %s: write {%s} there, with nothing beside the name", name, i, meant, name)
+					return
+				}
+			}
 			unresolved("%q is not named by matches[%d]: give that a path of type Template that has {%s}, or make it a rule of its own", name, i, name)
 			return
 		}
 	}
+}
+
+// paramMeant is the segment that names the parameter as other frameworks do, such as :id;
+// empty if there is none.
+func paramMeant(template, name string) string {
+	for segment := range strings.SplitSeq(template, "/") {
+		if parts := placeholder.FindStringSubmatch(segment); parts != nil && nameOf(parts) == name {
+			return segment
+		}
+	}
+	return ""
 }
 
 // namesParam reports whether a template has the parameter as a segment.

@@ -4,6 +4,7 @@
 package compile
 
 import (
+	"cmp"
 	"slices"
 
 	metav1validation "k8s.io/apimachinery/pkg/apis/meta/v1/validation"
@@ -83,7 +84,13 @@ func checkTargets(s *v1alpha1.RateLimitPolicySpec, found *findings) {
 }
 
 func checkTargetRef(ref *v1alpha1.TargetReference, at *field.Path, found *findings) {
-	oneOf(found, at.Child("kind"), string(ref.Kind), "Deployment", "StatefulSet", "DaemonSet", "Service")
+	isKnown := oneOf(found, at.Child("kind"), string(ref.Kind), "Deployment", "StatefulSet", "DaemonSet", "Service")
+	if ref.Name == "" {
+		found.invalid(at.Child("name"), "is empty: name a %s of this namespace", cmp.Or(ref.Kind, "workload"))
+	}
+	if !isKnown {
+		return
+	}
 	group := "apps"
 	if ref.Kind == v1alpha1.TargetService {
 		group = ""
@@ -93,9 +100,6 @@ func checkTargetRef(ref *v1alpha1.TargetReference, at *field.Path, found *findin
 	}
 	if ref.SectionName != "" && ref.Kind != v1alpha1.TargetService {
 		found.invalid(at.Child("sectionName"), "is %q, but only a Service has named ports: remove it, or target the Service", ref.SectionName)
-	}
-	if ref.Name == "" {
-		found.invalid(at.Child("name"), "is empty: name a %s of this namespace", ref.Kind)
 	}
 }
 
@@ -118,8 +122,9 @@ func compileResponse(response *v1alpha1.PolicyResponse, found *findings) ruleset
 func compileHeaders(families []v1alpha1.HeaderFamily, at *field.Path, found *findings) []ruleset.HeaderFamily {
 	var compiled []ruleset.HeaderFamily
 	for i, family := range families {
-		oneOf(found, at.Index(i), string(family), "RateLimit", "XRateLimit", "Draft03", "None")
+		isKnown := oneOf(found, at.Index(i), string(family), "RateLimit", "XRateLimit", "Draft03", "None")
 		switch {
+		case !isKnown:
 		case family == v1alpha1.HeadersNone:
 			if len(families) > 1 {
 				found.invalid(at.Index(i), "None cannot stand beside other families: remove one or the other")

@@ -107,7 +107,7 @@ func TestInvalidFieldsAreNamedWithTheirMend(t *testing.T) {
 			inRule(func(r *v1alpha1.Rule) {
 				r.Precision, r.Cost = v1alpha1.PrecisionLeased, &v1alpha1.Cost{Response: &v1alpha1.ResponseCost{Header: "X-Cost"}}
 			}),
-			"spec.rules[0].precision", "remove cost.countOn and cost.response",
+			"spec.rules[0].precision", "remove cost.response",
 		},
 		"cost of nothing":     {cost(v1alpha1.Cost{}), "spec.rules[0].cost", "remove cost"},
 		"cost without source": {cost(v1alpha1.Cost{Request: &v1alpha1.RequestCost{Max: new(int64(5))}}), "spec.rules[0].cost.request", "exactly one of"},
@@ -152,10 +152,10 @@ func TestInvalidFieldsAreNamedWithTheirMend(t *testing.T) {
 			"spec.rules[0].cost.countOn.statusCodes[1]", "from 100 to 599",
 		},
 		"countOn of places": {
-			places(&v1alpha1.Cost{CountOn: &v1alpha1.CountOn{StatusCodes: []string{"401"}}}), "spec.rules[0].cost.countOn", "a rule of their own",
+			places(&v1alpha1.Cost{CountOn: &v1alpha1.CountOn{StatusCodes: []string{"401"}}}), "spec.rules[0].cost.countOn", "limit \"places\" cannot (Concurrency)",
 		},
 		"answer's cost of places": {
-			places(&v1alpha1.Cost{Response: &v1alpha1.ResponseCost{Header: "A"}}), "spec.rules[0].cost.response", "a rule of their own",
+			places(&v1alpha1.Cost{Response: &v1alpha1.ResponseCost{Header: "A"}}), "spec.rules[0].cost.response", "limit \"places\" cannot (Concurrency)",
 		},
 		"too many places": {
 			places(&v1alpha1.Cost{Request: &v1alpha1.RequestCost{Value: new(int64(10_001))}}), "spec.rules[0].cost.request.value", "at most 10000 places",

@@ -75,20 +75,36 @@ func compileRule(rule *v1alpha1.Rule, matching ruleset.PathMatching, at *field.P
 
 // checkLeased wants a rule whose charges are final and wear off by themselves.
 func checkLeased(rule *v1alpha1.Rule, limits []ruleset.Limit, at *field.Path, found *findings) {
-	if shapes(limits) {
-		found.invalid(at, "is Leased, but LeakyBucket and Concurrency cannot be leased: write Exact, or choose another algorithm for all limits of the rule")
+	if limit, ok := shaping(limits); ok {
+		found.invalid(at, "is Leased, but limit %q cannot be leased (%s): write Exact, or choose another algorithm for all limits of the rule", limit.Name, limit.Algorithm)
 	}
 	if rule.Cost != nil && (rule.Cost.CountOn != nil || rule.Cost.Response != nil) {
-		found.invalid(at, "is Leased, but what was leased cannot be corrected: write Exact, or remove cost.countOn and cost.response")
+		found.invalid(at, "is Leased, but what was leased cannot be corrected: write Exact, or remove %s", correctionsOf(rule.Cost))
 	}
 }
 
-// shapes reports whether a limit is of an algorithm by which a request waits or holds
-// a place, so that its charge is no mere number.
-func shapes(limits []ruleset.Limit) bool {
-	return slices.ContainsFunc(limits, func(limit ruleset.Limit) bool {
+// correctionsOf names the fields of a cost that correct it once the answer is known.
+func correctionsOf(cost *v1alpha1.Cost) string {
+	switch {
+	case cost.Response == nil:
+		return "cost.countOn"
+	case cost.CountOn == nil:
+		return "cost.response"
+	default:
+		return "cost.countOn and cost.response"
+	}
+}
+
+// shaping is the first limit of an algorithm by which a request waits or holds a place,
+// so that its charge is no mere number.
+func shaping(limits []ruleset.Limit) (ruleset.Limit, bool) {
+	i := slices.IndexFunc(limits, func(limit ruleset.Limit) bool {
 		return limit.Algorithm == ruleset.LeakyBucket || limit.Algorithm == ruleset.Concurrency
 	})
+	if i < 0 {
+		return ruleset.Limit{}, false
+	}
+	return limits[i], true
 }
 
 func compileLocal(rule *v1alpha1.Rule, at *field.Path, found *findings) int64 {

@@ -33,11 +33,12 @@ func Store(store *v1alpha1.RateLimitStore) []v1alpha1.Problem {
 	found := &findings{}
 	found.add(unimplemented(kindStore, store)...)
 	s := &store.Spec
-	oneOf(found, spec.Child("mode"), string(s.Mode), "", "Standalone", "Sentinel", "Cluster")
+	if oneOf(found, spec.Child("mode"), string(s.Mode), "", "Standalone", "Sentinel", "Cluster") {
+		checkSentinel(s, found)
+	}
 	oneOf(found, spec.Child("isolation"), string(s.Isolation), "", "PerNamespace", "Shared")
 	checkAddresses(s, found)
 	checkDatabase(s, found)
-	checkSentinel(s, found)
 	checkStoreUsers(s, found)
 	checkStoreTLS(s.TLS, found)
 	if s.KeyPrefix != "" && !keyPrefix.MatchString(s.KeyPrefix) {

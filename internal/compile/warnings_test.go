@@ -27,7 +27,7 @@ func TestPathsThatLookLikePatternsAreAWarning(t *testing.T) {
 	}{
 		"colon":                   {exact, "/u/:id", "if :id is meant to, write type: Template and value: /u/{id}"},
 		"colon by default":        {"", "/u/:id", "type: Template and value: /u/{id}, or for what is below as well type: RegularExpression and value: /u/[^/]+(/.*)?"},
-		"colon in a template":     {template, "/u/{id}/:order", "if :order is meant to, write type: Template and value: /u/{id}/{order}"},
+		"colon in a template":     {template, "/u/{id}/:order", "if :order is meant to, write value: /u/{id}/{order}"},
 		"star for a segment":      {exact, "/u/*/orders", "value: /u/{segment2}/orders"},
 		"star at the end":         {prefix, "/api*", `type: PathPrefix and value: /api for it and all below, or type: RegularExpression and value: /api.* for all that begins so`},
 		"star below":              {exact, "/api/*", "if the * at its end is meant to, write type: PathPrefix and value: /api, which is"},
@@ -65,6 +65,8 @@ func TestPathsInBracesAreToldOfTemplates(t *testing.T) {
 		"/v1.0/{id}/a": `value: /v1\.0/[^/]+/a(/.*)?`,
 		"/u/{id:int}":  "value: /u/{id}",
 		"/u/<int:id>":  "value: /u/{id}",
+		"/u/${id}":     "value: /u/{id}",
+		"/u/[id]":      "value: /u/{id}",
 		"/u/{id}/*":    "if {id} or the * at its end is meant to, write type: RegularExpression and value: /u/[^/]+/.*",
 		"/a{1}":        "is not in canonical form",
 	} {
@@ -91,6 +93,21 @@ func TestExemptionsOfEveryoneAreAWarning(t *testing.T) {
 		p.Spec.Exempt = &v1alpha1.Exempt{Paths: []v1alpha1.PathMatch{{Value: "/health*"}}}
 	}))
 	requireWarning(t, result, v1alpha1.ReasonLiteralPath, "spec.exempt.paths[0].value", "value: /health for it and all below")
+}
+
+func TestTrustInEveryoneIsAWarning(t *testing.T) {
+	t.Parallel()
+	for cidr, want := range map[string]string{
+		"0.0.0.0/0": "is every IPv4 address, so that whoever connects with one is believed", "::/0": "is every IPv6 address", "10.0.0.0/8": "", "::/128": "",
+	} {
+		result, rules := compileOne(t, nil, nil, newPolicy("web", func(p *v1alpha1.RateLimitPolicy) {
+			p.Spec.ClientIP = &v1alpha1.ClientIP{Source: v1alpha1.ClientIPXForwardedFor, TrustedCIDRs: []string{cidr}}
+		}))
+		if len(rules.Policies) != 1 {
+			t.Errorf("a policy that trusts %s is not in force", cidr)
+		}
+		requireWarning(t, result, v1alpha1.ReasonTrustsEveryone, "spec.clientIP.trustedCIDRs[0]", want)
+	}
 }
 
 // requireWarning wants one warning, or none if no text is wanted.

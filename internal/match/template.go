@@ -34,7 +34,7 @@ func checkTemplate(template string) error {
 		name, isParameter := parameterOf(segment)
 		if !isParameter {
 			if strings.ContainsAny(segment, "{}") {
-				return fmt.Errorf("template %q: segment %q is neither literal nor a {parameter}", template, segment)
+				return fmt.Errorf("template %q: segment %q is neither literal nor a {parameter}, which is a whole segment; write one such as {id}, or type: RegularExpression", template, segment)
 			}
 			continue
 		}
