@@ -49,9 +49,9 @@ type JWTProvider struct {
 	// +required
 	JWKS JWKS `json:"jwks,omitzero"`
 
-	// from are the places where a request carries the token; the first that has
-	// one is read. One that is there with different values is ambiguous. At most 4. Absent: the header Authorization with the scheme
-	// Bearer.
+	// from are the places where a request carries the token, read in this order until
+	// a token is verified. One that is there with different values is ambiguous. At most
+	// 4. Absent: the header Authorization with the scheme Bearer.
 	// Example: [{header: {name: X-Id-Token}}].
 	// +optional
 	// +listType=atomic

@@ -5,9 +5,6 @@ package match
 
 import (
 	"errors"
-	"slices"
-	"strings"
-	"unicode/utf8"
 
 	"github.com/penstock-dev/penstock/internal/match/token"
 	"github.com/penstock-dev/penstock/internal/ruleset"
@@ -18,12 +15,14 @@ type bearing struct {
 	provider *provider
 	// claims are those of a verified token; nil if there is none.
 	claims *token.Claims
-	// ambiguous says that the header with the token has several different values.
+	// ambiguous says that no token is verified, and which the app takes cannot be known.
 	ambiguous bool
 }
 
-// bearingOf verifies the token that a request bears for a provider, once. While a
-// provider has no keys yet, no token is verified.
+// bearingOf verifies the tokens that a request bears for a provider, once, and in order
+// until one is verified: else whatever a client writes in the first place would hide the
+// token that its app takes from another. While a provider has no keys yet, no token is
+// verified.
 func (r *request) bearingOf(p *provider) bearing {
 	for _, known := range r.bearings {
 		if known.provider == p {
@@ -31,13 +30,13 @@ func (r *request) bearingOf(p *provider) bearing {
 		}
 	}
 	found := bearing{provider: p}
-	text, ambiguous := tokenIn(r.view, p.headers)
-	switch {
-	case ambiguous:
-		found.ambiguous = true
-	case text != "":
-		found.claims = p.verify(text)
+	tokens := tokensIn(r.view, p.headers)
+	for _, text := range tokens.all() {
+		if found.claims = p.verify(text); found.claims != nil {
+			break
+		}
 	}
+	found.ambiguous = tokens.ambiguous && found.claims == nil
 	r.bearings = append(r.bearings, found)
 	return found
 }
@@ -55,73 +54,6 @@ func (p *provider) verify(text string) *token.Claims {
 		p.keys.Renew(p.url)
 	}
 	return claims
-}
-
-// tokenIn returns the token of the first header that has one.
-func tokenIn(view View, headers []string) (text string, ambiguous bool) {
-	for _, name := range headers {
-		values := view.Header(name)
-		for _, value := range values {
-			if text = tokenOf(name, value); text != "" {
-				break
-			}
-		}
-		if text != "" {
-			differs := slices.ContainsFunc(values, func(other string) bool { return other != values[0] })
-			return text, differs
-		}
-	}
-	return "", false
-}
-
-// blanks part the words of a header's value.
-const blanks = " \t"
-
-// quotes may stand around a token, to some apps.
-const quotes = `"'`
-
-// tokenOf is the token in a header's value; empty if there is none. In Authorization it
-// is the first word that has the form of one, or else the word after the scheme Bearer
-// (RFC 6750), in whatever case. Many apps take the second word whatever the first is, and
-// schemes other than Bearer carry tokens, too (RFC 9449).
-func tokenOf(name, value string) string {
-	if name != authorization {
-		return strings.Trim(value, blanks)
-	}
-	bearer := afterBearer(value)
-	if hasTokenForm(bearer) {
-		return bearer
-	}
-	for word := range strings.FieldsFuncSeq(value, partsWords) {
-		if hasTokenForm(word) {
-			return word
-		}
-	}
-	return bearer
-}
-
-// hasTokenForm reports whether a word has three parts.
-func hasTokenForm(word string) bool { return strings.Count(word, ".") == 2 }
-
-// partsWords reports whether apps may take a character of Authorization for the end of a
-// word. What is no UTF-8 is to some a space of Latin-1.
-func partsWords(c rune) bool {
-	return c == utf8.RuneError || strings.ContainsRune(blanks+quotes+",;:", c)
-}
-
-// afterBearer is the word after the scheme Bearer; empty where that is not the scheme.
-// What may follow the word is for nobody: many apps do not look there, and others refuse
-// the request.
-func afterBearer(value string) string {
-	const scheme = "bearer"
-	if len(value) <= len(scheme) || !strings.EqualFold(value[:len(scheme)], scheme) || strings.IndexByte(blanks, value[len(scheme)]) < 0 {
-		return ""
-	}
-	word := strings.TrimLeft(value[len(scheme):], blanks+quotes)
-	if end := strings.IndexAny(word, blanks); end >= 0 {
-		word = word[:end]
-	}
-	return word
 }
 
 // claims are all claims of the token that the provider of a name verified; nil if it
@@ -162,8 +94,8 @@ func (p providers) claim(request *request, source *ruleset.KeySource) (value str
 	return "", false
 }
 
-// unverifiedClaim believes whatever token is where the policy's providers look, or
-// in Authorization if it has none.
+// unverifiedClaim believes the first token that has the claim, whosever it is, of those
+// where the policy's providers look, or in Authorization if it has none.
 func (p providers) unverifiedClaim(request *request, name string) (value string, ambiguous bool) {
 	headers := []string{authorization}
 	if len(p) > 0 {
@@ -172,18 +104,16 @@ func (p providers) unverifiedClaim(request *request, name string) (value string,
 			headers = append(headers, named.headers...)
 		}
 	}
-	bearer, ambiguous := tokenIn(request.view, headers)
-	if bearer == "" || ambiguous {
-		return "", ambiguous
+	tokens := tokensIn(request.view, headers)
+	for _, text := range tokens.all() {
+		// What is no token has no claim.
+		if claims, err := token.Unverified(text); err == nil {
+			if text := claims.Text(name); text != "" {
+				return claimValue("", text), false
+			}
+		}
 	}
-	claims, err := token.Unverified(bearer)
-	if err != nil {
-		return "", false // what is no token has no claim
-	}
-	if text := claims.Text(name); text != "" {
-		return claimValue("", text), false
-	}
-	return "", false
+	return "", tokens.ambiguous
 }
 
 // claimValue joins a claim with the provider that verified it; no name is that of

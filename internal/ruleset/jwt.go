@@ -14,7 +14,7 @@ type JWTProvider struct {
 	JWKSURL string `json:"jwksURL,omitempty"`
 	// JWKS are the keys themselves, as a JSON Web Key Set (RFC 7517); empty with JWKSURL.
 	JWKS string `json:"jwks,omitempty"`
-	// Headers are where a request carries the token, in lower case: the first that
-	// has one is read.
+	// Headers are where a request carries the token, in lower case, read in this order
+	// until a token is verified.
 	Headers []string `json:"headers"`
 }
