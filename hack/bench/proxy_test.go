@@ -88,7 +88,7 @@ func TestProxyTargetsCompareWithinARound(t *testing.T) {
 		return proxyRound{rows: map[string]proxySample{rowReverseProxy: {perSecond: bare}, rowNoRule: {perSecond: none}}}
 	}
 	found := &proxyFindings{rounds: []proxyRound{round(1000, 970), round(1000, 485), round(500, 485)}}
-	if got := found.targets()[0]; got.measured != "0.97×" || !got.met {
-		t.Errorf("no rule over a bare ReverseProxy is %+v, want 0.97×", got)
+	if got := found.targets()[0]; got.measured != "0.97× (0.48 to 0.97)" || !got.met {
+		t.Errorf("no rule over a bare ReverseProxy is %+v, want 0.97× of 0.48 to 0.97", got)
 	}
 }

@@ -66,31 +66,32 @@ func proxyRows() []struct {
 			return s.sidecarOnRedis(address, ruleSet(rules, change))
 		}
 	}
+	// What is compared lies close together.
 	return []struct {
 		name  string
 		want  int
 		start func(s *stand, address string) (*exec.Cmd, error)
 	}{
 		{rowDirect, http.StatusOK, nil},
-		{rowReverseProxy, http.StatusOK, (*stand).reverseProxy},
 		{rowNginx, http.StatusOK, func(s *stand, address string) (*exec.Cmd, error) { return s.nginx(address, "") }},
 		{rowNginxLimit, http.StatusOK, func(s *stand, address string) (*exec.Cmd, error) {
 			return s.nginx(address, "limit_req zone=clients burst=100000 nodelay;")
 		}},
+		{rowReverseProxy, http.StatusOK, (*stand).reverseProxy},
 		{rowNoRule, http.StatusOK, onRedis(0, nil)},
 		{rowOneRule, http.StatusOK, onRedis(1, nil)},
-		{rowTenRules, http.StatusOK, onRedis(10, nil)},
+		{rowLeased, http.StatusOK, onRedis(1, func(r *ruleset.Rule) {
+			// One count for all: a lease is for many requests of one client.
+			r.Leased, r.Key = true, nil
+			r.Limits[0].WindowMicros = time.Minute.Microseconds()
+		})},
 		{rowRefused, http.StatusTooManyRequests, onRedis(1, func(r *ruleset.Rule) {
 			// One request a year of all together: the first is asked for while it starts.
 			r.Name, r.Key = "refused", nil
 			r.Limits[0].Key = "refused0"
 			r.Limits[0].Requests, r.Limits[0].Burst, r.Limits[0].WindowMicros = 1, 1, (365 * 24 * time.Hour).Microseconds()
 		})},
-		{rowLeased, http.StatusOK, onRedis(1, func(r *ruleset.Rule) {
-			// One count for all: a lease is for many requests of one client.
-			r.Leased, r.Key = true, nil
-			r.Limits[0].WindowMicros = time.Minute.Microseconds()
-		})},
+		{rowTenRules, http.StatusOK, onRedis(10, nil)},
 		{rowMemory, http.StatusOK, func(s *stand, address string) (*exec.Cmd, error) { return s.sidecarInMemory(address, ruleSet(1, nil)) }},
 	}
 }

@@ -5,6 +5,7 @@ package main
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 )
@@ -51,20 +52,31 @@ func megabytes(bytes float64) string {
 	return fmt.Sprintf("%.1f", bytes/(1<<20))
 }
 
+// factor is the median of what the rounds gave, and that as a text with the least and the
+// most of them, by which a reader sees what the machine's unrest can make of it.
+func (f *proxyFindings) factor(of func(proxyRound) float64) (median float64, text string) {
+	median = middle(f.rounds, of)
+	values := make([]float64, 0, len(f.rounds))
+	for _, round := range f.rounds {
+		values = append(values, of(round))
+	}
+	return median, fmt.Sprintf("%.2f× (%.2f to %.2f)", median, slices.Min(values), slices.Max(values))
+}
+
 // targets are all of them. Each compares within a round, whose rows lie close together in
 // time, and has the median of the rounds: a machine shared with others is slower for
 // minutes at a time, which medians of rows alone would take for a row's own.
 func (f *proxyFindings) targets() []target {
 	ratio := func(name, above, below string, least float64) target {
-		got := middle(f.rounds, func(r proxyRound) float64 { return r.rows[above].perSecond / max(r.rows[below].perSecond, 1) })
-		return target{name: name, wanted: fmt.Sprintf("≥ %.2f×", least), measured: fmt.Sprintf("%.2f×", got), met: got >= least}
+		got, measured := f.factor(func(r proxyRound) float64 { return r.rows[above].perSecond / max(r.rows[below].perSecond, 1) })
+		return target{name: name, wanted: fmt.Sprintf("≥ %.2f×", least), measured: measured, met: got >= least}
 	}
 	median := func(value func(proxyRound) time.Duration) time.Duration { return middle(f.rounds, value) }
 	times := func(name string, added, call func(proxyRound) time.Duration, most float64) target {
-		got := middle(f.rounds, func(r proxyRound) float64 { return float64(added(r)) / float64(max(call(r), 1)) })
+		got, measured := f.factor(func(r proxyRound) float64 { return float64(added(r)) / float64(max(call(r), 1)) })
 		return target{
 			name: name, wanted: fmt.Sprintf("≤ %.1f×", most),
-			measured: fmt.Sprintf("%.2f× (%s µs over %s µs)", got, micros(median(added)), micros(median(call))), met: got <= most,
+			measured: fmt.Sprintf("%s: %s µs over %s µs", measured, micros(median(added)), micros(median(call))), met: got <= most,
 		}
 	}
 	added := func(name string, value func(proxyRound) time.Duration, most time.Duration) target {
