@@ -43,6 +43,9 @@ type options struct {
 	Root string
 }
 
+// length is Seconds as a duration.
+func (o options) length() time.Duration { return time.Duration(o.Seconds * float64(time.Second)) }
+
 func main() {
 	var o options
 	flag.Float64Var(&o.Seconds, "seconds", 1.2, "how long each cell is measured in each round")

@@ -12,18 +12,8 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
-)
-
-const (
-	// manyConnections is for throughput.
-	manyConnections = 64
-	// openShare is how much of its own capacity a proxy is offered in the open loop.
-	openShare = 0.3
-	// quietRate is the load at which memory is looked at once more.
-	quietRate = 1000
 )
 
 // proxySample is one measurement of a proxy.
@@ -118,8 +108,9 @@ func runProxies(ctx context.Context, o options, out, progress io.Writer) error {
 	return nil
 }
 
-// measure measures all rows in rounds, so that what the machine does besides meets
-// all of them alike. The medians count.
+// measure measures all rows in rounds, and in a round one kind of load after the other, so
+// that what the machine does besides meets all of them alike: what is compared was
+// measured seconds apart. The medians count.
 func (s *stand) measure(ctx context.Context, o options, redis *server, progress io.Writer) (*proxyFindings, error) {
 	found := &proxyFindings{partial: o.Only != ""}
 	contenders, err := s.open(ctx, o)
@@ -133,14 +124,18 @@ func (s *stand) measure(ctx context.Context, o options, redis *server, progress 
 	}
 	for number := range o.Rounds {
 		round := proxyRound{rows: map[string]proxySample{}}
-		for _, c := range contenders {
-			fmt.Fprintf(progress, "round %d of %d: %s\n", number+1, o.Rounds, c.name)
-			if round.rows[c.name], err = c.measure(ctx, o); err != nil {
-				return nil, fmt.Errorf("%s: %w", c.name, err)
-			}
-		}
 		if round.evalsha, err = s.measureScript(ctx, redis, o.Seconds); err != nil {
 			return nil, err
+		}
+		for _, load := range proxyLoads {
+			fmt.Fprintf(progress, "round %d of %d: %s\n", number+1, o.Rounds, load.name)
+			for _, c := range contenders {
+				got := round.rows[c.name]
+				if err := load.measure(ctx, c, o, &got); err != nil {
+					return nil, fmt.Errorf("%s, %s: %w", c.name, load.name, err)
+				}
+				round.rows[c.name] = got
+			}
 		}
 		found.rounds = append(found.rounds, round)
 	}
@@ -189,98 +184,6 @@ func (s *stand) open(ctx context.Context, o options) ([]*proxyContender, error) 
 	return opened, nil
 }
 
-// measure takes one sample: one connection, then many, then an open loop.
-func (c *proxyContender) measure(ctx context.Context, o options) (proxySample, error) {
-	got := proxySample{idleBytes: float64(c.idle)}
-	length := time.Duration(o.Seconds * float64(time.Second))
-	one, err := c.drive(ctx, 1, 0, length)
-	if err != nil {
-		return got, err
-	}
-	got.oneP50, got.oneP99 = one.p50, one.p99
-	many, err := c.profiled(ctx, o.profiles, length, func() (driven, error) { return c.drive(ctx, manyConnections, 0, length) })
-	if err != nil {
-		return got, err
-	}
-	got.perSecond, got.cpu, got.busy = many.perSecond, many.cpu, many.busy
-	got.manyP50, got.manyP99, got.loadedBytes = many.p50, many.p99, many.resident
-	open, err := c.drive(ctx, manyConnections, openShare*many.perSecond, length)
-	if err != nil {
-		return got, err
-	}
-	got.openP50, got.openP99 = open.p50, open.p99
-	quiet, err := c.drive(ctx, manyConnections, quietRate, length/2)
-	got.quietBytes = quiet.resident
-	return got, err
-}
-
-// driven is what one load of a proxy gave.
-type driven struct {
-	perSecond, cpu, busy, resident float64
-	p50, p99                       time.Duration
-}
-
-// drive loads the proxy for a while after a warm-up; rate 0 is a closed loop.
-func (c *proxyContender) drive(ctx context.Context, connections int, rate float64, length time.Duration) (driven, error) {
-	l, err := openLoad(ctx, c.address, connections, c.want)
-	if err != nil {
-		return driven{}, err
-	}
-	defer l.close()
-	loading, stop := context.WithCancel(ctx)
-	finish := l.start(loading, rate)
-	wait(ctx, length/4)
-	l.latencies.empty()
-	from, answered, spent := time.Now(), l.answered.Load(), c.spent()
-	wait(ctx, length)
-	took, requests, cpu := time.Since(from), float64(l.answered.Load()-answered), c.spent()-spent
-	got := driven{
-		perSecond: requests / took.Seconds(), busy: cpu.Seconds() / took.Seconds(),
-		cpu: cpu.Seconds() * 1e6 / max(requests, 1), p50: l.latencies.quantile(500), p99: l.latencies.quantile(990),
-	}
-	stop()
-	if err := finish(); err != nil {
-		return driven{}, err
-	}
-	if c.process != nil {
-		resident, err := residentBytes(c.process.Pid)
-		got.resident = float64(resident)
-		return got, err
-	}
-	return got, ctx.Err()
-}
-
-// spent is the proxy's CPU time; 0 of the app itself, which shares this process.
-func (c *proxyContender) spent() time.Duration {
-	if c.process == nil {
-		return 0
-	}
-	// A process that has ended meanwhile shows in the answers that are missing.
-	text, _ := os.ReadFile(fmt.Sprintf("/proc/%d/stat", c.process.Pid))
-	_, rest, _ := strings.Cut(string(text), ") ")
-	fields := strings.Fields(rest)
-	const user, system = 11, 12
-	if len(fields) <= system {
-		return 0
-	}
-	ticks := int64(0)
-	for _, field := range []string{fields[user], fields[system]} {
-		number, _ := strconv.ParseInt(field, 10, 64)
-		ticks += number
-	}
-	return time.Duration(ticks) * tick
-}
-
-// residentBytes is the memory of a process.
-func residentBytes(pid int) (int64, error) {
-	text := fieldOf(fmt.Sprintf("/proc/%d/status", pid), "VmRSS")
-	kilobytes, err := strconv.ParseInt(strings.TrimSuffix(text, " kB"), 10, 64)
-	if err != nil {
-		return 0, fmt.Errorf("read the memory of process %d: %q: %w", pid, text, err)
-	}
-	return kilobytes << 10, nil
-}
-
 // medianOf has the median of each value of a row.
 func medianOf(name string, rounds []proxyRound) proxySample {
 	of := func(value func(proxySample) float64) float64 {
@@ -296,8 +199,6 @@ func medianOf(name string, rounds []proxyRound) proxySample {
 		oneP50: latency(func(s proxySample) time.Duration { return s.oneP50 }), oneP99: latency(func(s proxySample) time.Duration { return s.oneP99 }),
 		openP50: latency(func(s proxySample) time.Duration { return s.openP50 }), openP99: latency(func(s proxySample) time.Duration { return s.openP99 }),
 		idleBytes: of(func(s proxySample) float64 { return s.idleBytes }), loadedBytes: of(func(s proxySample) float64 { return s.loadedBytes }),
-		// The first look is the one at a process that has not been loaded to its limit
-		// many times over.
 		quietBytes: of(func(s proxySample) float64 { return s.quietBytes }),
 	}
 }
