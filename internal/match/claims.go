@@ -15,6 +15,10 @@ type bearing struct {
 	provider *provider
 	// claims are those of a verified token; nil if there is none.
 	claims *token.Claims
+	// verified is that token.
+	verified string
+	// disbelieved is of those tokens of which none is verified.
+	disbelieved disbelieved
 	// ambiguous says that no token is verified, and which the app takes cannot be known.
 	ambiguous bool
 }
@@ -32,36 +36,50 @@ func (r *request) bearingOf(p *provider) bearing {
 	found := bearing{provider: p}
 	tokens := tokensIn(r.view, p.headers)
 	for _, text := range tokens.all() {
-		if found.claims = p.verify(text); found.claims != nil {
+		claims, err := p.verify(text)
+		if err == nil {
+			found.claims, found.verified = claims, text
 			break
 		}
+		found.disbelieved.add(text, err)
 	}
-	found.ambiguous = tokens.ambiguous && found.claims == nil
+	switch {
+	case found.claims != nil:
+		found.disbelieved = disbelieved{}
+	case tokens.ambiguous:
+		found.ambiguous, found.disbelieved = true, disbelieved{steps: stepsOfSeveral}
+	}
 	r.bearings = append(r.bearings, found)
 	return found
 }
 
-func (p *provider) verify(text string) *token.Claims {
+func (p *provider) verify(text string) (*token.Claims, error) {
 	keys := p.inline
 	if keys == nil {
 		keys = p.keys.Keys(p.url)
-	}
-	if keys == nil {
-		return nil
 	}
 	claims, err := p.verifier.Verify(text, keys, p.now())
 	if errors.Is(err, token.ErrUnknownKey) && p.inline == nil {
 		p.keys.Renew(p.url)
 	}
-	return claims
+	return claims, err
+}
+
+// bearingFor is what the request bears for one of the providers that is asked.
+func (p providers) bearingFor(request *request, asked *namedProvider) bearing {
+	found := request.bearingOf(asked.provider)
+	if found.disbelieved.steps > 0 {
+		request.doubt(p)
+	}
+	return found
 }
 
 // claims are all claims of the token that the provider of a name verified; nil if it
 // verified none. They must not be changed.
 func (p providers) claims(request *request, name string) map[string]any {
-	for _, named := range p {
-		if named.name == name {
-			if found := request.bearingOf(named.provider); found.claims != nil {
+	for i := range p {
+		if p[i].name == name {
+			if found := p.bearingFor(request, &p[i]); found.claims != nil {
 				return found.claims.Values()
 			}
 		}
@@ -77,17 +95,17 @@ func (p providers) claim(request *request, source *ruleset.KeySource) (value str
 	if source.Unverified {
 		return p.unverifiedClaim(request, source.Name)
 	}
-	for _, named := range p {
-		if source.Provider != "" && source.Provider != named.name {
+	for i := range p {
+		if !p[i].isFor(source) {
 			continue
 		}
-		found := request.bearingOf(named.provider)
+		found := p.bearingFor(request, &p[i])
 		if found.ambiguous {
 			return "", true
 		}
 		if found.claims != nil {
 			if text := found.claims.Text(source.Name); text != "" {
-				return claimValue(named.name, text), false
+				return claimValue(p[i].name, text), false
 			}
 		}
 	}

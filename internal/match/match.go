@@ -34,6 +34,10 @@ type Denied struct {
 	Policy *ruleset.Policy
 	Rule   *ruleset.Rule
 	Part   *ruleset.KeyPart
+	// Claim is the claim that the part is of where the request bears a token for it that
+	// was not verified, and Unverified says why; else it is empty, and that nil.
+	Claim      string
+	Unverified *UnverifiedToken
 }
 
 // Result is what the rules say about a request before anything is counted.
@@ -48,6 +52,9 @@ type Result struct {
 	Exempt []*ruleset.Policy
 	// ExpressionErrors has an entry for each expression that gave no value.
 	ExpressionErrors []ExpressionError
+	// UnverifiedTokens has an entry for each policy that asked for a claim of a token that
+	// none of its providers verified.
+	UnverifiedTokens []UnverifiedToken
 }
 
 // Match finds the rules that a request meets. It gives an error that wraps
@@ -61,7 +68,7 @@ func (m *Matcher) Match(view View) (Result, error) {
 	if err == nil {
 		err = m.askAll(&result, request)
 	}
-	result.ExpressionErrors = request.failed
+	result.ExpressionErrors, result.UnverifiedTokens = request.failed, request.unverified()
 	return result, err
 }
 
@@ -166,6 +173,7 @@ func (m *Matcher) count(result *Result, request *request, policy *ruleset.Policy
 		result.ShadowDenied = append(result.ShadowDenied, Denied{Policy: policy, Rule: rule.rule, Part: missing})
 	case result.Denied == nil:
 		result.Denied = &Denied{Policy: policy, Rule: rule.rule, Part: missing}
+		result.Denied.Claim, result.Denied.Unverified = rule.providers.lacking(request, missing)
 	}
 	return true
 }

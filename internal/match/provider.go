@@ -70,8 +70,14 @@ type provider struct {
 
 // namedProvider is a provider under the name that a policy gives it.
 type namedProvider struct {
-	name string
+	policy *ruleset.Policy
+	name   string
 	*provider
+}
+
+// isFor reports whether a source of a key may be a claim of this provider.
+func (n *namedProvider) isFor(source *ruleset.KeySource) bool {
+	return source.Provider == "" || source.Provider == n.name
 }
 
 // providers are those of one policy, in its order.
@@ -85,7 +91,7 @@ func (m *Matcher) compileProviders(policy *ruleset.Policy) (providers, error) {
 		if err != nil {
 			return nil, fmt.Errorf("issuer %q: %w", policy.JWT[i].Name, err)
 		}
-		named = append(named, namedProvider{policy.JWT[i].Name, ready})
+		named = append(named, namedProvider{policy, policy.JWT[i].Name, ready})
 	}
 	return named, nil
 }

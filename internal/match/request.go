@@ -34,6 +34,8 @@ type request struct {
 	badPath error
 	// bearings are the tokens that were looked at.
 	bearings []bearing
+	// doubted are the providers, by policy, one of which disbelieved a token.
+	doubted []providers
 	// params is room for the parameters of a template.
 	params [fewParams]PathParam
 }

@@ -38,6 +38,7 @@ type Metrics struct {
 	notHTTP         prometheus.Counter
 	nearLimit       *prometheus.CounterVec
 	expressions     *prometheus.CounterVec
+	unverified      *prometheus.CounterVec
 }
 
 // NewMetrics makes a fresh set of metrics.
@@ -77,7 +78,8 @@ func NewMetrics() *Metrics {
 	m.expressions = prometheus.NewCounterVec(prometheus.CounterOpts{
 		Name: "penstock_expression_errors_total", Help: "Evaluations of expressions that gave no value; rule is empty for those of exemptions.",
 	}, []string{"policy", "rule"})
-	m.Registry.MustRegister(m.nearLimit, m.expressions, m.decisions, m.decisionSeconds, m.requestSeconds, m.storeErrors, m.breakerOpen, m.rulesetInfo, m.noRules, m.notHTTP,
+	m.unverified = newUnverifiedTokens()
+	m.Registry.MustRegister(m.nearLimit, m.expressions, m.unverified, m.decisions, m.decisionSeconds, m.requestSeconds, m.storeErrors, m.breakerOpen, m.rulesetInfo, m.noRules, m.notHTTP,
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	return m
 }

@@ -100,12 +100,21 @@ func refuseUncounted(decision *limiter.Decision, retryAfter int64, isGRPC bool) 
 // has no Retry-After.
 func refuseMissing(denied *match.Denied, isGRPC bool) answer {
 	name := policyLabel(denied.Policy.Kind, denied.Policy.Name) + "/" + denied.Rule.Name
-	detail := fmt.Sprintf("Rule %q counts requests by %s, and this request has none. Send it to be admitted.", name, sourceNames(denied.Part))
+	has, mend := "none", "Send it to be admitted."
+	if denied.Unverified != nil {
+		// Why, is for those who run the app: it would tell who forges tokens how far they got.
+		has, mend = lackedToken(denied.Claim), "Its token was not accepted; send one that is to be admitted."
+	}
+	detail := fmt.Sprintf("Rule %q counts requests by %s, and this request has %s. %s", name, sourceNames(denied.Part), has, mend)
 	if isGRPC {
 		return grpcAnswer(grpcResourceExhausted, detail, noPushback)
 	}
 	return quotaAnswer(denied.Rule.Refusal, detail, []string{name})
 }
+
+// lackedToken is what a request lacks whose token was not verified. It names the claim as
+// the policy does, and nothing of the token.
+func lackedToken(claim string) string { return fmt.Sprintf("no verified token with claim %q", claim) }
 
 func setRetryAfter(header http.Header, seconds int64) {
 	if seconds > 0 {

@@ -38,8 +38,9 @@ func newRefusalLog(logger *slog.Logger, perSecond int, now func() time.Time) *re
 	return &refusalLog{logger: logger, perSecond: perSecond, now: now, tokens: float64(perSecond), at: now()}
 }
 
-// tell logs a refusal that has been answered, if its turn has come.
-func (l *refusalLog) tell(by refusedBy, outcome, method string, writer *answerWriter) {
+// tell logs a refusal that has been answered, if its turn has come, with more fields
+// perhaps.
+func (l *refusalLog) tell(by refusedBy, outcome, method string, writer *answerWriter, more ...any) {
 	if l.perSecond < 1 {
 		return
 	}
@@ -51,6 +52,7 @@ func (l *refusalLog) tell(by refusedBy, outcome, method string, writer *answerWr
 		"policy", by.policy, "rule", by.rule, "limit", by.limit, "identity", by.identity,
 		"outcome", outcome, "status", writer.status, "method", method[:min(len(method), longestMethod)],
 	}
+	fields = append(fields, more...)
 	// As they were sent, whoever made the answer.
 	if after := writer.Header().Get("Retry-After"); after != "" {
 		fields = append(fields, "retryAfter", after)

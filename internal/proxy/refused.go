@@ -67,5 +67,5 @@ func (o *observing) refused(method string, writer *answerWriter, states []limite
 func (o *observing) lacking(method string, writer *answerWriter, denied *match.Denied) {
 	by := refusedBy{policy: policyLabel(denied.Policy.Kind, denied.Policy.Name), rule: denied.Rule.Name}
 	o.heaviest.add(by, time.Now())
-	o.log.tell(by, outcomeDenied, method, writer)
+	o.log.tell(by, outcomeDenied, method, writer, unverifiedFields(denied)...)
 }

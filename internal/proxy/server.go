@@ -5,6 +5,7 @@ package proxy
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"log/slog"
 	"net"
@@ -15,6 +16,7 @@ import (
 	"time"
 
 	"github.com/penstock-dev/penstock/internal/appprobe"
+	"github.com/penstock-dev/penstock/internal/match"
 )
 
 const defaultNoRulesWait = 10 * time.Second
@@ -138,15 +140,16 @@ func parseUpstream(upstream string) (*url.URL, error) {
 func (s *Server) SetRules(rules *Rules) {
 	s.metrics.rulesSet(rules.Revision)
 	if before := s.gate.set(rules); before == nil || before.Matcher != rules.Matcher {
-		s.forgetOthers(ruleNames(rules.Matcher))
+		s.forgetOthers(rules.Matcher)
 	}
 }
 
-// forgetOthers removes what was counted under rules that are no more.
-func (s *Server) forgetOthers(rules map[RuleName]bool) {
+// forgetOthers removes what was counted under rules and providers that are no more.
+func (s *Server) forgetOthers(matcher *match.Matcher) {
+	rules := ruleNames(matcher)
 	s.observing.heaviest.retain(rules)
 	s.observing.labels.retain(rules)
-	if err := s.metrics.retain(rules); err != nil {
+	if err := errors.Join(s.metrics.retain(rules), s.metrics.retainProviders(matcher)); err != nil {
 		s.logger.Warn("Series of rules that are no more stay", "error", err)
 	}
 }

@@ -29,9 +29,14 @@ var (
 	ErrIssuer = errors.New("it is by another issuer")
 	// ErrAudience says that it is for others.
 	ErrAudience = errors.New("it is for another audience")
-	// ErrTime says that it has expired, is not valid yet, or says nothing of when it
-	// expires.
-	ErrTime = errors.New("it is not valid now")
+	// ErrExpired says that its time is over.
+	ErrExpired = errors.New("it has expired")
+	// ErrNotYetValid says that its time has not begun.
+	ErrNotYetValid = errors.New("it is not valid yet")
+	// ErrLifetime says that it does not say when it expires, or has a time that is none.
+	ErrLifetime = errors.New("it does not say from when to when it is valid")
+	// ErrNoKeysYet says that there are no keys to verify its signature with.
+	ErrNoKeysYet = errors.New("the issuer's keys are not there")
 )
 
 // Issuer is what a token must say to be believed.
@@ -55,7 +60,8 @@ func NewVerifier(issuer Issuer) *Verifier {
 
 // Verify returns the claims of a token that one of the keys verifies, that is by the
 // issuer, for one of the audiences, and valid at the time. Any other gives an error
-// that wraps one of those above or ErrMalformed.
+// that wraps one of those above or ErrMalformed. Nil keys are those of an issuer whose
+// keys are not known.
 func (v *Verifier) Verify(text string, keys *KeySet, now time.Time) (*Claims, error) {
 	if claims := v.good.get(sha256.Sum256([]byte(text)), keys, now); claims != nil {
 		return claims, nil
@@ -72,6 +78,9 @@ func (v *Verifier) Verify(text string, keys *KeySet, now time.Time) (*Claims, er
 	until, err := v.issuer.check(p.claims, now)
 	if err != nil {
 		return nil, err
+	}
+	if keys == nil {
+		return nil, ErrNoKeysYet
 	}
 	if err := p.verifySignature(algorithm, keys); err != nil {
 		return nil, err
@@ -91,16 +100,19 @@ func (i *Issuer) check(claims map[string]any, now time.Time) (until time.Time, e
 	}
 	expires, there, err := timeOf(claims, "exp")
 	if err != nil || !there {
-		return time.Time{}, fmt.Errorf("%w: exp is missing or no time", ErrTime)
+		return time.Time{}, fmt.Errorf("%w: exp is missing or no time", ErrLifetime)
 	}
 	until = expires.Add(Leeway)
 	if !now.Before(until) {
-		return time.Time{}, fmt.Errorf("%w: it has expired", ErrTime)
+		return time.Time{}, ErrExpired
 	}
 	for _, name := range []string{"nbf", "iat"} {
 		from, there, err := timeOf(claims, name)
-		if err != nil || there && now.Before(from.Add(-Leeway)) {
-			return time.Time{}, fmt.Errorf("%w: %s is in the future or no time", ErrTime, name)
+		if err != nil {
+			return time.Time{}, fmt.Errorf("%w: %s is no time", ErrLifetime, name)
+		}
+		if there && now.Before(from.Add(-Leeway)) {
+			return time.Time{}, fmt.Errorf("%w: %s is in the future", ErrNotYetValid, name)
 		}
 	}
 	return until, nil

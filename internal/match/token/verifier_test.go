@@ -115,14 +115,14 @@ func TestHostileTokens(t *testing.T) {
 		"another audience":      {sign(members{"aud": "bank"}), ErrAudience},
 		"audience list":         {sign(members{"aud": []any{"bank", 1, "sho"}}), ErrAudience},
 		"audience is a number":  {sign(members{"aud": 1}), ErrAudience},
-		"expired":               {sign(members{"exp": now.Add(-Leeway).Unix()}), ErrTime},
-		"never expires":         {sign(members{"exp": nil}), ErrTime},
-		"expires as text":       {sign(members{"exp": "4102444800"}), ErrTime},
-		"expires beyond time":   {sign(members{"exp": 1e300}), ErrTime},
-		"expires before time":   {sign(members{"exp": -1}), ErrTime},
-		"not yet valid":         {sign(members{"nbf": now.Add(Leeway + time.Second).Unix()}), ErrTime},
-		"nbf as text":           {sign(members{"nbf": "0"}), ErrTime},
-		"made in the future":    {sign(members{"iat": now.Add(2 * time.Minute).Unix()}), ErrTime},
+		"expired":               {sign(members{"exp": now.Add(-Leeway).Unix()}), ErrExpired},
+		"never expires":         {sign(members{"exp": nil}), ErrLifetime},
+		"expires as text":       {sign(members{"exp": "4102444800"}), ErrLifetime},
+		"expires beyond time":   {sign(members{"exp": 1e300}), ErrLifetime},
+		"expires before time":   {sign(members{"exp": -1}), ErrLifetime},
+		"not yet valid":         {sign(members{"nbf": now.Add(Leeway + time.Second).Unix()}), ErrNotYetValid},
+		"nbf as text":           {sign(members{"nbf": "0"}), ErrLifetime},
+		"made in the future":    {sign(members{"iat": now.Add(2 * time.Minute).Unix()}), ErrNotYetValid},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -187,6 +187,20 @@ func TestTokensAtTheEdgeAreAccepted(t *testing.T) {
 	}
 }
 
+// TestTokensOfAnIssuerWithoutKeys are looked at as far as that goes without keys: what
+// another issuer signed is not waiting for this one's.
+func TestTokensOfAnIssuerWithoutKeys(t *testing.T) {
+	t.Parallel()
+	sign := func(claims members) string {
+		return signed(t, members{"alg": "ES256", "kid": "p256"}, good(claims), pairs().p256)
+	}
+	for text, want := range map[string]error{sign(nil): ErrNoKeysYet, sign(members{"iss": "other"}): ErrIssuer} {
+		if claims, err := verifier().Verify(text, nil, now); !errors.Is(err, want) {
+			t.Errorf("claims %v, error %v; want %v", claims, err, want)
+		}
+	}
+}
+
 func TestARememberedTokenEnds(t *testing.T) {
 	t.Parallel()
 	v, keys := verifier(), standard(t)
@@ -194,7 +208,7 @@ func TestARememberedTokenEnds(t *testing.T) {
 	if _, err := v.Verify(text, keys, now); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := v.Verify(text, keys, now.Add(time.Hour+Leeway)); !errors.Is(err, ErrTime) {
+	if _, err := v.Verify(text, keys, now.Add(time.Hour+Leeway)); !errors.Is(err, ErrExpired) {
 		t.Errorf("after its end: %v", err)
 	}
 	if _, err := v.Verify(text, keys, now); err != nil {
