@@ -43,7 +43,9 @@ func toldOf(all []UnverifiedToken) []told {
 func TestWhyTokensAreNotVerified(t *testing.T) {
 	t.Parallel()
 	const valid = `,"sub":"ada","aud":"shop","exp":4102444800`
-	bearer := func(token string) map[string][]string { return map[string][]string{"authorization": {"Bearer " + token}} }
+	bearer := func(token string) map[string][]string {
+		return map[string][]string{"authorization": {"Bearer " + token}}
+	}
 	good := tokenSaying("EdDSA", "one", "a", valid)
 	ofB := signedBy("b", "ada")
 	byAny, byA := ruleset.KeySource{Name: "sub"}, ruleset.KeySource{Name: "sub", Provider: "a"}

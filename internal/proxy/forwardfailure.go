@@ -6,37 +6,38 @@ package proxy
 import (
 	"errors"
 	"io"
-	"net"
 	"net/http"
 )
 
 // statusClientGone is what is recorded for a client that left before its answer.
 const statusClientGone = 499
 
-// answerForwardFailure answers for an app that did not. The answer says who
-// failed, because the first suspect is always the proxy.
-func answerForwardFailure(w http.ResponseWriter, request *http.Request, err error) {
-	var inbound *inboundBodyError
-	var timeout net.Error
-	switch {
-	case request.Context().Err() != nil:
+// answerForwardFailure answers for an app that did not, and says why it did not; empty if
+// that is not the app's fault. The answer says who failed, because the first suspect is
+// always the proxy.
+func answerForwardFailure(w http.ResponseWriter, request *http.Request, err error) appFailure {
+	if request.Context().Err() != nil {
 		w.WriteHeader(statusClientGone)
-	case errors.As(err, &inbound):
+		return ""
+	}
+	if inbound := (*inboundBodyError)(nil); errors.As(err, &inbound) {
 		writeAnswer(w, problemAnswer(problem{
 			Title: "Request body incomplete", Status: http.StatusBadRequest,
 			Detail: "The body of the request ended early or was malformed.",
 		}))
-	case errors.As(err, &timeout) && timeout.Timeout():
-		writeAnswer(w, problemAnswer(problem{
-			Title: "Application did not answer in time", Status: http.StatusGatewayTimeout,
-			Detail: "The application behind Penstock did not answer in time. Penstock itself works; look at the application.",
-		}))
-	default:
-		writeAnswer(w, problemAnswer(problem{
-			Title: "Application did not answer", Status: http.StatusBadGateway,
-			Detail: "The application behind Penstock refused the connection or closed it without a valid answer. Penstock itself works; look at the application.",
-		}))
+		return ""
 	}
+	failure := appFailureOf(err)
+	told := problem{
+		Title: "Application did not answer", Status: failure.status(),
+		Detail: "The application behind Penstock refused the connection or closed it without a valid answer. Penstock itself works; look at the application.",
+	}
+	if told.Status == http.StatusGatewayTimeout {
+		told.Title = "Application did not answer in time"
+		told.Detail = "The application behind Penstock did not answer in time. Penstock itself works; look at the application."
+	}
+	writeAnswer(w, problemAnswer(told))
+	return failure
 }
 
 // inboundBody marks the errors of reading the client's body, so that the app is

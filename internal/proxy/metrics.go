@@ -39,6 +39,7 @@ type Metrics struct {
 	nearLimit       *prometheus.CounterVec
 	expressions     *prometheus.CounterVec
 	unverified      *prometheus.CounterVec
+	appFailures     *prometheus.CounterVec
 }
 
 // NewMetrics makes a fresh set of metrics.
@@ -78,8 +79,8 @@ func NewMetrics() *Metrics {
 	m.expressions = prometheus.NewCounterVec(prometheus.CounterOpts{
 		Name: "penstock_expression_errors_total", Help: "Evaluations of expressions that gave no value; rule is empty for those of exemptions.",
 	}, []string{"policy", "rule"})
-	m.unverified = newUnverifiedTokens()
-	m.Registry.MustRegister(m.nearLimit, m.expressions, m.unverified, m.decisions, m.decisionSeconds, m.requestSeconds, m.storeErrors, m.breakerOpen, m.rulesetInfo, m.noRules, m.notHTTP,
+	m.unverified, m.appFailures = newUnverifiedTokens(), newAppFailures()
+	m.Registry.MustRegister(m.nearLimit, m.expressions, m.unverified, m.appFailures, m.decisions, m.decisionSeconds, m.requestSeconds, m.storeErrors, m.breakerOpen, m.rulesetInfo, m.noRules, m.notHTTP,
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	return m
 }

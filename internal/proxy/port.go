@@ -70,7 +70,9 @@ func (s *Server) forwardFailed(p *portServer, w http.ResponseWriter, request *ht
 			panic(http.ErrAbortHandler)
 		}
 	}
-	answerForwardFailure(w, request, err)
+	if failure := answerForwardFailure(w, request, err); failure != "" {
+		s.appFailed(p.port.AppPort, failure)
+	}
 }
 
 // NotHTTP are the ports at which the app has answered clients in TLS since the start,

@@ -26,7 +26,7 @@ type refusedBy struct {
 
 // observing is what is noted of refused requests.
 type observing struct {
-	log      *refusalLog
+	log      refusalLog
 	heaviest *heaviest
 	labels   *keyLabels
 }

@@ -70,9 +70,11 @@ type Server struct {
 	gate      *rulesGate
 	metrics   *Metrics
 	observing *observing
-	logger    *slog.Logger
-	options   Options
-	transport *protocolTransport
+	// appFailureLog tells of requests that the app did not answer.
+	appFailureLog *sampledLog
+	logger        *slog.Logger
+	options       Options
+	transport     *protocolTransport
 
 	draining   atomic.Bool
 	drainBegun chan struct{}
@@ -90,6 +92,7 @@ func New(ports []Port, decider Decider, options Options) (*Server, error) {
 		decider: decider, options: options, gate: newRulesGate(), transport: newTransport(options.Bounds),
 		metrics: options.Metrics, logger: cmp.Or(options.Logger, slog.Default()), drainBegun: make(chan struct{}),
 	}
+	s.appFailureLog = newAppFailureLog(s.logger)
 	if s.metrics == nil {
 		s.metrics = NewMetrics()
 	}

@@ -4,6 +4,7 @@
 package proxy
 
 import (
+	"errors"
 	"fmt"
 	"net/http"
 	"strings"
@@ -30,6 +31,9 @@ func asksForWebSocket(header http.Header) bool {
 	return isWebSocket(header) && httpguts.HeaderValuesContainsToken(header["Connection"], "Upgrade")
 }
 
+// errSwitched says that the app did what checkUpgrade refuses.
+var errSwitched = errors.New("the app switched to a protocol unasked")
+
 // checkUpgrade refuses a switch of protocols that the client did not ask for.
 // The error makes the reverse proxy close the app's connection, which it leaves
 // open where it finds the mismatch itself (golang/go#80875).
@@ -38,7 +42,7 @@ func checkUpgrade(response *http.Response) error {
 		return nil
 	}
 	if !isWebSocket(response.Header) || !isWebSocket(response.Request.Header) {
-		return fmt.Errorf("app switched to protocol %q unasked", response.Header.Get("Upgrade"))
+		return fmt.Errorf("%w: %q", errSwitched, response.Header.Get("Upgrade"))
 	}
 	return nil
 }
