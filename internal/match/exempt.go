@@ -27,7 +27,7 @@ type exemptions struct {
 	// secrets are what headers may carry, by the header's name.
 	secrets []exemptSecrets
 	// when are expressions.
-	when []*expression.Program
+	when []writtenProgram
 	// asker asks them; it is set once the policy is ready.
 	asker asker
 }
@@ -59,12 +59,12 @@ func compileExempt(exempt *ruleset.Exempt, matching ruleset.PathMatching) (*exem
 			return nil, fmt.Errorf("exempt: header %q: %w", header.Name, err)
 		}
 	}
-	for _, text := range exempt.When {
+	for i, text := range exempt.When {
 		program, err := expression.Compile(expression.Condition, text)
 		if err != nil {
 			return nil, fmt.Errorf("exempt: when: %w", err)
 		}
-		compiled.when = append(compiled.when, program)
+		compiled.when = append(compiled.when, writtenProgram{program, fmt.Sprintf("exempt.when[%d]", i)})
 	}
 	return compiled, nil
 }
@@ -87,7 +87,7 @@ func (e *exemptions) addSecret(header ruleset.ExemptHeader) error {
 }
 
 func (e *exemptions) looksAtPaths() bool {
-	return e != nil && (len(e.paths) > 0 || slices.ContainsFunc(e.when, (*expression.Program).LooksAtPaths))
+	return e != nil && (len(e.paths) > 0 || slices.ContainsFunc(e.when, func(program writtenProgram) bool { return program.LooksAtPaths() }))
 }
 
 // exempts reports whether the policy's rules are lifted for the request: by an exemption,
@@ -113,13 +113,16 @@ func (p *policyMatcher) exempts(request *request, paths *pathsRead) bool {
 // one in canonical form, and one that fails does not hold.
 func (e *exemptions) holds(request *request, paths *pathsRead) bool {
 	how := met{path: firstOf(paths.all())}
-	return slices.ContainsFunc(e.when, func(program *expression.Program) bool {
+	for i := range e.when {
+		program := &e.when[i]
 		if program.LooksAtPaths() && (!paths.canonical || paths.known == nil) {
-			return false
+			continue
 		}
-		holds, _ := e.asker.holds(request, program, &how)
-		return holds
-	})
+		if holds, _ := e.asker.holds(request, program, &how); holds {
+			return true
+		}
+	}
+	return false
 }
 
 func (e *exemptions) hasAddress(client knownClient) bool {

@@ -257,6 +257,7 @@ func TestExpressionsOfAQueryThatIsPartedInTwoWays(t *testing.T) {
 		"a key that is missing to all":        {rule: ruleset.Rule{Key: byExpression("request.query['k']", ruleset.MissingSkip)}, query: "b;c", want: "next/base/1"},
 		"a key that fails to most":            {rule: ruleset.Rule{Key: byExpression("string(int(request.query['k']))", ruleset.MissingSkip)}, query: "k=1;c", want: "r/base/1", failed: 1},
 		"a tier that fails is told once":      {rule: ruleset.Rule{Tiers: []ruleset.Tier{{Name: "t", When: "int(request.query['n']) > 1"}}}, query: "n;", want: "r/base/1", failed: 1},
+		"each condition is told once":         {rule: ruleset.Rule{When: []string{"int(request.query['n']) > 1", "int(request.query['m']) > 1"}}, query: "n=x&m=2&z=;m=", want: "r/base/1 next/base/1", failed: 2},
 		"a condition that fails is told once": {rule: ruleset.Rule{When: []string{"int(request.query['n']) > 1"}}, query: "n;", want: "r/base/1 next/base/1", failed: 1},
 	}
 	for name, tc := range tests {
@@ -305,13 +306,13 @@ func TestKeysAndExpressionsReadAQueryAlike(t *testing.T) {
 	}
 }
 
-// TestFailuresNameTheirRule has each failure told once, with whose it is.
-func TestFailuresNameTheirRule(t *testing.T) {
+// TestFailuresNameTheirField has each failure told once, with where it is written and why.
+func TestFailuresNameTheirField(t *testing.T) {
 	t.Parallel()
 	const fails = "int(request.method) == 1"
 	rules := rulesWith(ruleset.Rule{
 		Name: "all", When: []string{fails}, Tiers: []ruleset.Tier{{Name: "t", When: fails}},
-		Key:  []ruleset.KeyPart{{Name: "k", From: []ruleset.KeySource{{Kind: ruleset.SourceExpression, Name: "request.method.substring(9)"}}}},
+		Key:  []ruleset.KeyPart{{Name: "k", From: []ruleset.KeySource{{Kind: ruleset.SourceHeader, Name: "x-key"}, {Kind: ruleset.SourceExpression, Name: "request.method.substring(9)"}}}},
 		Cost: &ruleset.Cost{Request: ruleset.RequestCost{Source: ruleset.CostExpression, Name: "int(request.method)", Max: 9}},
 	})
 	rules.Policies[0].Exempt = &ruleset.Exempt{When: []string{fails}}
@@ -325,9 +326,13 @@ func TestFailuresNameTheirRule(t *testing.T) {
 		if failed.Rule != nil {
 			name += failed.Rule.Name
 		}
-		got = append(got, name)
+		got = append(got, name+" "+failed.Field+" "+failed.Reason)
 	}
-	if diff := cmp.Diff([]string{"web/all", "web/", "web/all", "web/all", "web/all"}, got); diff != "" {
+	want := []string{
+		"web/all when[0] conversion", "web/ exempt.when[0] conversion", "web/all tiers[0].when conversion",
+		"web/all key[0].from[1].expression outside", "web/all cost.request.expression conversion",
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("failures (-want +got):\n%s", diff)
 	}
 	if len(result.Hits) != 1 || result.Hits[0].Cost != 1 || result.Hits[0].Tier != "" {

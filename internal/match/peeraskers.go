@@ -7,7 +7,6 @@ import (
 	"iter"
 	"slices"
 
-	"github.com/penstock-dev/penstock/internal/match/expression"
 	"github.com/penstock-dev/penstock/internal/ruleset"
 )
 
@@ -46,7 +45,7 @@ func (a *peerAskers) add(policy *policyMatcher) {
 }
 
 func (e *exemptions) asksForClients() bool {
-	return e != nil && (e.addresses.Size() > 0 || slices.ContainsFunc(e.when, (*expression.Program).LooksAtClients))
+	return e != nil && (e.addresses.Size() > 0 || slices.ContainsFunc(e.when, func(program writtenProgram) bool { return program.LooksAtClients() }))
 }
 
 // asksForClients reports whether the rule counts by the client's address, or asks for it

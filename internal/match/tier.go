@@ -46,7 +46,7 @@ func (r *ruleMatcher) otherLimitsFor(request *request, paths *pathsRead, how *me
 // the path only, nobody knows by which limits to count: the request is refused, unless
 // the rule is a shadow, which takes the first reading.
 func (r *ruleMatcher) isOfTier(request *request, tier int, paths *pathsRead, how *met) bool {
-	program := r.expressions.tiers[tier]
+	program := &r.expressions.tiers[tier]
 	holds, _ := r.expressions.holdsAsParted(request, program, how)
 	all := paths.all()
 	if !program.LooksAtPaths() || len(all) < 2 || r.rule.Shadow {

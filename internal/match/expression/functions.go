@@ -67,11 +67,11 @@ func onText(change func(string) string) cel.OverloadOpt {
 func inCIDR(address, network string) ref.Val {
 	parsed, err := netip.ParseAddr(address)
 	if err != nil {
-		return types.NewErr("inCIDR is asked of what is no IP address")
+		return failed(Address, "inCIDR is asked of what is no IP address")
 	}
 	prefix, err := netip.ParsePrefix(network)
 	if err != nil {
-		return types.NewErr("inCIDR is given what is no CIDR")
+		return failed(Address, "inCIDR is given what is no CIDR")
 	}
 	return types.Bool(prefix.Contains(parsed.WithZone("").Unmap()))
 }
@@ -110,7 +110,7 @@ func indexOf(text, part string) ref.Val {
 // substring takes the characters from start to before end.
 func substring(text string, start, end int64) ref.Val {
 	if start < 0 || end < start {
-		return types.NewErr("substring from %d to %d", start, end)
+		return failed(Outside, "substring from %d to %d", start, end)
 	}
 	first, last, count := -1, -1, int64(0)
 	for at := range text {
@@ -130,7 +130,7 @@ func substring(text string, start, end int64) ref.Val {
 		last = len(text)
 	}
 	if first < 0 || last < 0 {
-		return types.NewErr("substring from %d to %d of a text that ends before", start, end)
+		return failed(Outside, "substring from %d to %d of a text that ends before", start, end)
 	}
 	return types.String(text[first:last])
 }

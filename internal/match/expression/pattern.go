@@ -37,7 +37,7 @@ func boundMatch(call interpreter.InterpretableCall, text string) (interpreter.In
 		case !ok:
 			return types.MaybeNoSuchOverloadErr(values[0])
 		case visits(instructions, len(value)) > maxVisits:
-			return types.NewErr("matches() would take too long: a pattern of %d instructions for %d bytes", instructions, len(value))
+			return failed(TooLong, "matches() would take too long: a pattern of %d instructions for %d bytes", instructions, len(value))
 		}
 		return types.Bool(pattern.MatchString(string(value)))
 	}

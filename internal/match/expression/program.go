@@ -4,7 +4,6 @@
 package expression
 
 import (
-	"errors"
 	"fmt"
 	"math"
 
@@ -56,7 +55,7 @@ func (p *Program) Holds(request Request) (bool, error) {
 	}
 	holds, ok := value.(types.Bool)
 	if !ok {
-		return false, fmt.Errorf("evaluate condition: it yields a value of type %s, no bool", value.Type().TypeName())
+		return false, &failure{Type, "evaluate condition: it yields a value of type " + value.Type().TypeName() + ", no bool"}
 	}
 	return bool(holds), nil
 }
@@ -69,12 +68,12 @@ func (p *Program) Text(request Request) (string, error) {
 	}
 	text, ok := value.(types.String)
 	if !ok {
-		return "", fmt.Errorf("evaluate key: it yields a value of type %s, no string", value.Type().TypeName())
+		return "", &failure{Type, "evaluate key: it yields a value of type " + value.Type().TypeName() + ", no string"}
 	}
 	return string(text), nil
 }
 
-var errNoWholeNumber = errors.New("evaluate cost: it yields no whole number")
+var errNoWholeNumber = &failure{Type, "evaluate cost: it yields no whole number"}
 
 // Number evaluates a cost. It is whole: an int, or a uint or double that is one. More
 // than fits an int64 is cut to the most that does.

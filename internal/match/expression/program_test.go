@@ -4,6 +4,7 @@
 package expression
 
 import (
+	"errors"
 	"math"
 	"strings"
 	"testing"
@@ -67,21 +68,24 @@ func TestConditions(t *testing.T) {
 
 func TestFailures(t *testing.T) {
 	t.Parallel()
-	tests := map[string]struct{ text, want string }{
-		"a word is no number":       {"int(request.headers['x-plan']) > 1", "type conversion error"},
-		"no address":                {"request.headers['x-plan'].inCIDR('10.0.0.0/8')", "no IP address"},
-		"no CIDR":                   {"request.clientIP.inCIDR(request.headers['x-plan'])", "no CIDR"},
-		"a value that is too long":  {"request.headers['x-long'] == 'a'", "has 8193 bytes"},
-		"a claim of another type":   {"request.jwt.idp.sub", "no bool"},
-		"outside of a text":         {"request.headers['x-plan'].substring(1, 9) == 'ro'", "ends before"},
-		"substring backwards":       {"request.headers['x-plan'].substring(2, 1) == 'ro'", "from 2 to 1"},
-		"all claims":                {"size(request.jwt.idp) > 1", "no such overload"},
-		"going through claims":      {"request.jwt.idp.all(c, c != '')", "iterable"},
-		"a long match":              {"request.headers['x-8k'].matches('(a|b|c){3}')", "too long"},
-		"a long loop":               {"[1,2,3,4,5,6,7,8,9,10].all(a, [1,2,3,4,5,6,7,8,9,10].all(b, [1,2,3,4,5,6,7,8,9,10].all(c, a+b+c > 0)))", "cost limit"},
-		"many functions of much":    {"request.headers['x-8k'].lowerAscii().upperAscii().lowerAscii() == 'a'", "cost limit"},
-		"index outside a list":      {"request.headers['x-many'].split(',')[5] == 'a'", "out of bounds"},
-		"a number with many digits": {"int('99999999999999999999' + request.query['items']) > 1", "type conversion error"},
+	tests := map[string]struct {
+		text, want string
+		reason     Reason
+	}{
+		"a word is no number":       {"int(request.headers['x-plan']) > 1", "type conversion error", Conversion},
+		"no address":                {"request.headers['x-plan'].inCIDR('10.0.0.0/8')", "no IP address", Address},
+		"no CIDR":                   {"request.clientIP.inCIDR(request.headers['x-plan'])", "no CIDR", Address},
+		"a value that is too long":  {"request.headers['x-long'] == 'a'", "has 8193 bytes", TooLarge},
+		"a claim of another type":   {"request.jwt.idp.sub", "no bool", Type},
+		"outside of a text":         {"request.headers['x-plan'].substring(1, 9) == 'ro'", "ends before", Outside},
+		"substring backwards":       {"request.headers['x-plan'].substring(2, 1) == 'ro'", "from 2 to 1", Outside},
+		"all claims":                {"size(request.jwt.idp) > 1", "no such overload", Type},
+		"going through claims":      {"request.jwt.idp.all(c, c != '')", "iterable", Type},
+		"a long match":              {"request.headers['x-8k'].matches('(a|b|c){3}')", "too long", TooLong},
+		"a long loop":               {"[1,2,3,4,5,6,7,8,9,10].all(a, [1,2,3,4,5,6,7,8,9,10].all(b, [1,2,3,4,5,6,7,8,9,10].all(c, a+b+c > 0)))", "cost limit", TooLong},
+		"many functions of much":    {"request.headers['x-8k'].lowerAscii().upperAscii().lowerAscii() == 'a'", "cost limit", TooLong},
+		"index outside a list":      {"request.headers['x-many'].split(',')[5] == 'a'", "out of bounds", Outside},
+		"a number with many digits": {"int('99999999999999999999' + request.query['items']) > 1", "type conversion error", Conversion},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -90,7 +94,32 @@ func TestFailures(t *testing.T) {
 			if err == nil || !strings.Contains(err.Error(), tc.want) {
 				t.Errorf("error %v, want one that says %q", err, tc.want)
 			}
+			if reason := ReasonOf(err); reason != tc.reason {
+				t.Errorf("reason %s of %v, want %s", reason, err, tc.reason)
+			}
 		})
+	}
+}
+
+func TestReasonsOfCosts(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]Reason{
+		"request.jwt.idp.share":                              Type,
+		"request.jwt.idp.sub":                                Type,
+		"9223372036854775807 + int(request.query['items'])":  Arithmetic,
+		"1 / int(request.query['items'].substring(1) + '0')": Arithmetic,
+		"1 % int(request.query['items'].substring(1) + '0')": Arithmetic,
+		"[1, 2][int(request.query['items'])]":                Outside,
+		"{'a': 1}[request.query['items']]":                   Outside,
+		"int(request.query['other'])":                        Conversion,
+	} {
+		_, err := mustCompile(t, Cost, text).Number(ordinary())
+		if reason := ReasonOf(err); err == nil || reason != want {
+			t.Errorf("%s: reason %s of %v, want %s", text, reason, err, want)
+		}
+	}
+	if reason := ReasonOf(errors.New("type conversion error, as a client wrote it")); reason != Other {
+		t.Errorf("an error of another kind has the reason %s", reason)
 	}
 }
 

@@ -71,12 +71,12 @@ func (l *lookup) ConvertToNative(to reflect.Type) (any, error) {
 
 // ConvertToType gives an error for all types.
 func (l *lookup) ConvertToType(to ref.Type) ref.Val {
-	return types.NewErr("a map of the request is no %s", to.TypeName())
+	return failed(Type, "a map of the request is no %s", to.TypeName())
 }
 
 // Equal gives an error: who compares maps would read all of a request.
 func (l *lookup) Equal(ref.Val) ref.Val {
-	return types.NewErr("maps of the request cannot be compared")
+	return failed(Type, "maps of the request cannot be compared")
 }
 
 // Type is mapType.
@@ -118,7 +118,7 @@ func (adapter claimAdapter) NativeToValue(value any) ref.Val {
 		}
 		number, err := value.Float64()
 		if err != nil {
-			return types.NewErr("a claim holds a number that is too large")
+			return failed(Arithmetic, "a claim holds a number that is too large")
 		}
 		return types.Double(number)
 	case []string:
@@ -135,7 +135,7 @@ func (adapter claimAdapter) NativeToValue(value any) ref.Val {
 // boundedText is a text of a request, or an error if it is too long to look at.
 func boundedText(text string) ref.Val {
 	if len(text) > maxValueBytes {
-		return types.NewErr("a value has %d bytes, at most %d are looked at", len(text), maxValueBytes)
+		return failed(TooLarge, "a value has %d bytes, at most %d are looked at", len(text), maxValueBytes)
 	}
 	return types.String(text)
 }

@@ -66,12 +66,12 @@ func (v *variables) find(in Variable, name string) (ref.Val, bool) {
 	case map[string]any:
 		return claims(value), present
 	case error:
-		return types.WrapErr(value), false
+		return failed(TooLarge, "%v", value), false
 	}
 	return types.String(""), false
 }
 
 var (
 	noClaims    = claims(nil)
-	tooMuchRead = types.NewErr("the expression reads more than %d bytes to find names", maxRead)
+	tooMuchRead = failed(TooLarge, "the expression reads more than %d bytes to find names", maxRead)
 )
