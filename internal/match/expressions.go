@@ -13,7 +13,7 @@ import (
 )
 
 // ExpressionError says that an expression gave no value for a request: it failed, or
-// took too long.
+// took too long. It has nothing of what the client sent.
 type ExpressionError struct {
 	Policy *ruleset.Policy
 	// Rule is the rule whose expression it is; nil for an exemption.

@@ -160,14 +160,3 @@ func (m *Metrics) countExempt(policies []*ruleset.Policy) {
 		}
 	}
 }
-
-// countExpressionErrors counts expressions that gave no value.
-func (m *Metrics) countExpressionErrors(failed []match.ExpressionError) {
-	for i := range failed {
-		rule := ""
-		if failed[i].Rule != nil {
-			rule = failed[i].Rule.Name
-		}
-		m.expressions.WithLabelValues(policyLabel(failed[i].Policy.Kind, failed[i].Policy.Name), rule).Inc()
-	}
-}

@@ -66,7 +66,7 @@ func (p *portHandler) ServeHTTP(w http.ResponseWriter, request *http.Request) {
 func (p *portHandler) admit(writer *answerWriter, request *http.Request, rules *inForce) (settlement, bool) {
 	found, err := rules.Matcher.Match(&requestView{request: request, appPort: p.appPort, appHost: p.appHost})
 	p.server.metrics.countShadowDenied(found.ShadowDenied)
-	p.server.metrics.countExpressionErrors(found.ExpressionErrors)
+	p.server.expressionsFailed(found.ExpressionErrors)
 	p.server.metrics.countUnverified(found.UnverifiedTokens)
 	p.server.metrics.countExempt(found.Exempt)
 	rules.proxies.look(request, rules.Matcher, &found, p.server.logger)

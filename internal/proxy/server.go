@@ -72,6 +72,8 @@ type Server struct {
 	observing *observing
 	// appFailureLog tells of requests that the app did not answer.
 	appFailureLog *sampledLog
+	// expressionLog tells of expressions that gave no value.
+	expressionLog *sampledLog
 	logger        *slog.Logger
 	options       Options
 	transport     *protocolTransport
@@ -92,7 +94,7 @@ func New(ports []Port, decider Decider, options Options) (*Server, error) {
 		decider: decider, options: options, gate: newRulesGate(), transport: newTransport(options.Bounds),
 		metrics: options.Metrics, logger: cmp.Or(options.Logger, slog.Default()), drainBegun: make(chan struct{}),
 	}
-	s.appFailureLog = newAppFailureLog(s.logger)
+	s.appFailureLog, s.expressionLog = newAppFailureLog(s.logger), newExpressionLog(s.logger)
 	if s.metrics == nil {
 		s.metrics = NewMetrics()
 	}
