@@ -10,18 +10,19 @@ import (
 	"os"
 
 	"github.com/penstock-dev/penstock/internal/jwks"
+	"github.com/penstock-dev/penstock/internal/match/token"
 )
 
 // keysOf makes what fetches the keys of issuers of tokens. It trusts the
 // certificates of a file, or of the system if that is empty.
 func keysOf(roots string, log *slog.Logger) (*jwks.Cache, error) {
-	options := jwks.Options{Report: func(_ string, err error) {
+	options := jwks.Options{Report: func(address token.KeyAddress, err error) {
 		if err != nil {
-			log.Warn("Keys of an issuer cannot be fetched", "error", err)
+			log.Warn("Keys of an issuer cannot be fetched", append(jwks.LogFields(address), "error", err)...)
 		}
-	}, ReportIgnored: func(urls []string) {
+	}, ReportIgnored: func(addresses []token.KeyAddress) {
 		log.Warn("Policies name more addresses of keys (jwks.url) than are fetched, so tokens of the other issuers are not verified: write their keys inline",
-			"fetched", jwks.MostURLs, "ignored", len(urls))
+			"fetched", jwks.MostURLs, "ignored", len(addresses), slog.Group("firstIgnored", jwks.LogFields(addresses[0])...))
 	}}
 	if roots != "" {
 		text, err := os.ReadFile(roots)

@@ -155,7 +155,7 @@ func enforce(server *proxy.Server, rules *ruleset.RuleSet, store string, keys *j
 	if err != nil {
 		return fmt.Errorf("prepare rules: %w", err)
 	}
-	keys.Follow(matcher.KeyURLs())
+	keys.Follow(matcher.KeyAddresses())
 	server.SetRules(&proxy.Rules{Matcher: matcher, Namespace: rules.Namespace, Revision: revision})
 	return nil
 }

@@ -59,7 +59,7 @@ func (e *enforcement) enforce(update store.Update, labels map[string]string) err
 		Revision: update.Revision, Sequence: update.Sequence, LivePods: livePods(update.LivePods),
 	})
 	// Only now: the rules before may have had issuers that these have not.
-	e.keys.Follow(matcher.KeyURLs())
+	e.keys.Follow(matcher.KeyAddresses())
 	e.labels, e.inForce, e.matcher = labels, update, matcher
 	return nil
 }

@@ -16,6 +16,7 @@ import (
 	"testing"
 
 	"github.com/penstock-dev/penstock/internal/jwks"
+	"github.com/penstock-dev/penstock/internal/match/token"
 	"github.com/penstock-dev/penstock/internal/proxy"
 	"github.com/penstock-dev/penstock/internal/ruleset"
 	"github.com/penstock-dev/penstock/internal/store"
@@ -34,7 +35,7 @@ func TestEnforcementFollowsIssuers(t *testing.T) {
 	roots.AddCert(issuer.Certificate())
 	fetched := make(chan error, 10)
 	e := &enforcement{setRules: func(*proxy.Rules) {}, keys: jwks.New(jwks.Options{
-		Client: jwks.NewClient(roots), Report: func(_ string, err error) { fetched <- err },
+		Client: jwks.NewClient(roots), Report: func(_ token.KeyAddress, err error) { fetched <- err },
 	})}
 	var group sync.WaitGroup
 	group.Go(func() { e.keys.Run(t.Context()) })
@@ -59,9 +60,12 @@ func TestKeysAreToldOfOnce(t *testing.T) {
 	var log strings.Builder
 	tell := tellKeys(slog.New(slog.NewTextHandler(&log, nil)))
 	for _, err := range []error{nil, http.ErrAbortHandler, http.ErrAbortHandler, nil, nil} {
-		tell("https://id.example.com/jwks?code=hidden", err)
+		tell(token.KeyAddress{
+			URL: "https://id.example.com/jwks?code=hidden", NamedBy: []token.Naming{{Policy: "web", Provider: "idp", Issuer: "https://id.example.com"}},
+		}, err)
 	}
-	if lines := strings.Count(log.String(), "\n"); lines != 2 || strings.Contains(log.String(), "hidden") || !strings.Contains(log.String(), "https://id.example.com/jwks") {
+	const whose = "url=https://id.example.com/jwks policy=web provider=idp issuer=https://id.example.com"
+	if lines := strings.Count(log.String(), "\n"); lines != 2 || strings.Contains(log.String(), "hidden") || strings.Count(log.String(), whose) != 2 {
 		t.Errorf("want one line of the failure and one of its end, got:\n%s", log.String())
 	}
 }
@@ -91,7 +95,7 @@ func TestIgnoredIssuersAreToldOfOnce(t *testing.T) {
 	}
 	want := "level=WARN"
 	if strings.Count(log.String(), "\n") != 1 || !strings.Contains(log.String(), want) || strings.Contains(log.String(), "hidden") ||
-		!strings.Contains(log.String(), "fetched=64 ignored=3 firstIgnored=https://idp-064.example/jwks") {
+		!strings.Contains(log.String(), "fetched=64 ignored=3 firstIgnored.url=https://idp-064.example/jwks firstIgnored.policy=web firstIgnored.provider=idp-064 firstIgnored.issuer=idp-064") {
 		t.Errorf("want one warning of 3 addresses, got:\n%s", log.String())
 	}
 }

@@ -38,10 +38,11 @@ type Options struct {
 	Refresh, Renewal, Retry, Keep time.Duration
 	// Report is told of each fetch: an error, or nil. It may be called at any time and
 	// must not block; nil tells nobody.
-	Report func(url string, err error)
-	// ReportIgnored is told of the URLs that are not followed, whenever they are others
-	// than before. It may be called at any time and must not block; nil tells nobody.
-	ReportIgnored func(urls []string)
+	Report func(address token.KeyAddress, err error)
+	// ReportIgnored is told of the addresses that are not followed, whenever their URLs
+	// are others than before. It may be called at any time and must not block; nil tells
+	// nobody.
+	ReportIgnored func(addresses []token.KeyAddress)
 }
 
 // Cache holds key sets by URL.
@@ -51,8 +52,9 @@ type Cache struct {
 	changed chan struct{}
 	failed  atomic.Int64
 
-	mu      sync.RWMutex
-	sets    map[string]*keySet
+	mu   sync.RWMutex
+	sets map[string]*keySet
+	// ignored are the URLs that are not followed.
 	ignored []string
 }
 
@@ -71,19 +73,19 @@ func New(options Options) *Cache {
 	orDefault(&options.Retry, DefaultRetry)
 	orDefault(&options.Keep, DefaultKeep)
 	if options.Report == nil {
-		options.Report = func(string, error) {}
+		options.Report = func(token.KeyAddress, error) {}
 	}
 	if options.ReportIgnored == nil {
-		options.ReportIgnored = func([]string) {}
+		options.ReportIgnored = func([]token.KeyAddress) {}
 	}
 	return &Cache{options: options, changed: make(chan struct{}, 1), sets: make(map[string]*keySet)}
 }
 
-// Follow has these URLs be fetched from now on, and no others: what was known of
-// others is forgotten. Of more than MostURLs the first are followed, and
-// Options.ReportIgnored is told of the others.
-func (c *Cache) Follow(urls []string) {
-	followed, ignored := urls[:min(len(urls), MostURLs)], urls[min(len(urls), MostURLs):]
+// Follow has these addresses be fetched from now on, and no others: what was known of
+// others is forgotten. No URL is there twice, and they must not be changed. Of more than MostURLs the first are
+// followed, and Options.ReportIgnored is told of the others.
+func (c *Cache) Follow(addresses []token.KeyAddress) {
+	followed, ignored := addresses[:min(len(addresses), MostURLs)], addresses[min(len(addresses), MostURLs):]
 	if c.replace(followed, ignored) && len(ignored) > 0 {
 		c.options.ReportIgnored(ignored)
 	}
@@ -94,17 +96,24 @@ func (c *Cache) Follow(urls []string) {
 }
 
 // replace reports whether others are ignored than before.
-func (c *Cache) replace(followed, ignored []string) (others bool) {
+func (c *Cache) replace(followed, ignored []token.KeyAddress) (others bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	sets := make(map[string]*keySet, len(followed))
-	for _, url := range followed {
+	for i := range followed {
+		url := followed[i].URL
 		if sets[url] = c.sets[url]; sets[url] == nil {
 			sets[url] = newKeySet(url)
 		}
+		// Others may name it now.
+		sets[url].address.Store(&followed[i])
 	}
-	others = !slices.Equal(ignored, c.ignored)
-	c.sets, c.ignored = sets, slices.Clone(ignored)
+	urls := make([]string, len(ignored))
+	for i := range ignored {
+		urls[i] = ignored[i].URL
+	}
+	others = !slices.Equal(urls, c.ignored)
+	c.sets, c.ignored = sets, urls
 	return others
 }
 

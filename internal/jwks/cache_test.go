@@ -21,6 +21,8 @@ import (
 	"github.com/go-jose/go-jose/v4"
 	"github.com/google/go-cmp/cmp"
 	"go.uber.org/goleak"
+
+	"github.com/penstock-dev/penstock/internal/match/token"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -77,13 +79,22 @@ func (i *issuer) answerWith(text string) {
 func start(t *testing.T, options Options, urls ...string) (*Cache, chan error) {
 	t.Helper()
 	fetches := make(chan error, 1000)
-	options.Report = func(_ string, err error) { fetches <- err }
+	options.Report = func(_ token.KeyAddress, err error) { fetches <- err }
 	c := New(options)
-	c.Follow(urls)
+	c.Follow(addressesOf(urls...))
 	var group sync.WaitGroup
 	group.Go(func() { c.Run(t.Context()) })
 	t.Cleanup(group.Wait)
 	return c, fetches
+}
+
+// addressesOf are addresses that nobody is known to name.
+func addressesOf(urls ...string) []token.KeyAddress {
+	var addresses []token.KeyAddress
+	for _, url := range urls {
+		addresses = append(addresses, token.KeyAddress{URL: url})
+	}
+	return addresses
 }
 
 func await(t *testing.T, fetches chan error) error {
@@ -217,7 +228,7 @@ func TestKeysOfNobodyAreForgotten(t *testing.T) {
 		}
 	}
 	two := c.Keys(server.URL + "/two")
-	c.Follow([]string{server.URL + "/two", server.URL + "/three"})
+	c.Follow(addressesOf(server.URL+"/two", server.URL+"/three"))
 	if err := await(t, fetches); err != nil {
 		t.Fatal(err)
 	}
@@ -227,17 +238,52 @@ func TestKeysOfNobodyAreForgotten(t *testing.T) {
 	}
 }
 
+// TestFetchesTellWhoNamesTheAddress has another policy name the same address later.
+func TestFetchesTellWhoNamesTheAddress(t *testing.T) {
+	t.Parallel()
+	server := startIssuer(t, func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusNotFound) })
+	told := make(chan token.KeyAddress, 1000)
+	c := New(Options{Client: server.client(), Retry: time.Millisecond, Report: func(address token.KeyAddress, _ error) { told <- address }})
+	address := func(policy string) token.KeyAddress {
+		return token.KeyAddress{URL: server.URL, NamedBy: []token.Naming{{Policy: policy, Provider: "idp", Issuer: "https://id"}}}
+	}
+	c.Follow([]token.KeyAddress{address("web")})
+	var group sync.WaitGroup
+	group.Go(func() { c.Run(t.Context()) })
+	t.Cleanup(group.Wait)
+	if diff := cmp.Diff(address("web"), <-told); diff != "" {
+		t.Errorf("address (-want +got):\n%s", diff)
+	}
+	c.Follow([]token.KeyAddress{address("api")})
+	for {
+		select {
+		case got := <-told:
+			if cmp.Equal(address("api"), got) {
+				return
+			}
+		case <-time.After(20 * time.Second):
+			t.Fatal("nobody was told of the other policy within 20 s")
+		}
+	}
+}
+
 // TestURLsBeyondTheMostAreReported has them told once for each list of them.
 func TestURLsBeyondTheMostAreReported(t *testing.T) {
 	t.Parallel()
 	var told [][]string
-	c := New(Options{ReportIgnored: func(urls []string) { told = append(told, urls) }})
+	c := New(Options{ReportIgnored: func(addresses []token.KeyAddress) {
+		var urls []string
+		for _, address := range addresses {
+			urls = append(urls, address.URL)
+		}
+		told = append(told, urls)
+	}})
 	urls := make([]string, MostURLs+2)
 	for i := range urls {
 		urls[i] = fmt.Sprintf("https://issuer-%03d.example/jwks", i)
 	}
 	for _, list := range [][]string{urls[:MostURLs], urls, urls, urls[:MostURLs+1], urls[:1], urls} {
-		c.Follow(list)
+		c.Follow(addressesOf(list...))
 		if got, want := c.Ignored(), int64(max(0, len(list)-MostURLs)); got != want {
 			t.Errorf("of %d URLs %d are ignored, want %d", len(list), got, want)
 		}

@@ -17,6 +17,7 @@ import (
 // than one fetch under way.
 type keySet struct {
 	url     string
+	address atomic.Pointer[token.KeyAddress]
 	current atomic.Pointer[token.KeySet]
 	// asked holds a value once a newer set is wanted.
 	asked chan struct{}
@@ -75,7 +76,7 @@ func (s *keySet) take(text []byte, at time.Time) error {
 // note counts a failure, and drops a set that is too old. A set without a key fails
 // too: better to go on with the keys of before than to believe nobody by mistake.
 func (c *Cache) note(set *keySet, err error) {
-	defer c.options.Report(set.url, err)
+	defer c.options.Report(*set.address.Load(), err)
 	if err == nil {
 		set.failures = 0
 		return

@@ -162,8 +162,11 @@ func TestFetchedKeys(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff([]string{"https://a"}, m.KeyURLs()); diff != "" {
-		t.Errorf("URLs (-want +got):\n%s", diff)
+	addresses := []token.KeyAddress{{URL: "https://a", NamedBy: []token.Naming{
+		{Policy: "web", Provider: "a", Issuer: "a"}, {Policy: "web", Provider: "again", Issuer: "again"},
+	}}}
+	if diff := cmp.Diff(addresses, m.KeyAddresses()); diff != "" {
+		t.Errorf("addresses (-want +got):\n%s", diff)
 	}
 	hits := func() int {
 		return len(mustMatch(t, m, withHeaders(map[string][]string{"authorization": {"Bearer " + signedBy("a", "ada")}})).Hits)

@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -136,15 +137,26 @@ func (m *Matcher) issuer(said string) *provider {
 	return m.issuers[said]
 }
 
-// KeyURLs are where the keys of the issuers are that the pod's policies name, in
-// order.
-func (m *Matcher) KeyURLs() []string {
-	var urls []string
-	for _, known := range m.issuers {
-		if known.url != "" {
-			urls = append(urls, known.url)
+// KeyAddresses are where the keys of the issuers are that the pod's policies name, in the
+// order of their URLs.
+func (m *Matcher) KeyAddresses() []token.KeyAddress {
+	namedBy := make(map[string][]token.Naming)
+	for i := range m.policies {
+		policy := m.policies[i].policy
+		for j := range policy.JWT {
+			url := policy.JWT[j].JWKSURL
+			naming := token.Naming{
+				Policy: ruleset.PolicyLabel(policy.Kind, policy.Name), Provider: policy.JWT[j].Name, Issuer: policy.JWT[j].Issuer,
+			}
+			// A policy is there once for each target that counts apart.
+			if url != "" && !slices.Contains(namedBy[url], naming) {
+				namedBy[url] = append(namedBy[url], naming)
+			}
 		}
 	}
-	slices.Sort(urls)
-	return slices.Compact(urls)
+	addresses := make([]token.KeyAddress, 0, len(namedBy))
+	for _, url := range slices.Sorted(maps.Keys(namedBy)) {
+		addresses = append(addresses, token.KeyAddress{URL: url, NamedBy: namedBy[url]})
+	}
+	return addresses
 }

@@ -104,13 +104,13 @@ func (m *Metrics) countNearLimit(decision *limiter.Decision) {
 		if near(state) && !slices.ContainsFunc(decision.Limits[:i], func(before limiter.LimitState) bool {
 			return near(&before) && before.Rule == state.Rule && before.Policy == state.Policy && before.Kind == state.Kind
 		}) {
-			m.nearLimit.WithLabelValues(policyLabel(state.Kind, state.Policy), state.Rule).Inc()
+			m.nearLimit.WithLabelValues(ruleset.PolicyLabel(state.Kind, state.Policy), state.Rule).Inc()
 		}
 	}
 }
 
 func (m *Metrics) countOutcome(kind, policy, rule, outcome string) {
-	m.decisions.WithLabelValues(policyLabel(kind, policy), rule, outcome).Inc()
+	m.decisions.WithLabelValues(ruleset.PolicyLabel(kind, policy), rule, outcome).Inc()
 }
 
 // isFirstOfRule says that no limit before is of the same rule. Of a rule's limits

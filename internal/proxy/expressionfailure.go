@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/penstock-dev/penstock/internal/match"
+	"github.com/penstock-dev/penstock/internal/ruleset"
 )
 
 // expressionLogsPerSecond is how many requests are logged in a second for expressions
@@ -38,7 +39,7 @@ func (s *Server) expressionsFailed(failed []match.ExpressionError) {
 
 // ruleOfExpression is the rule that an expression is of, without a name for an exemption.
 func ruleOfExpression(failed *match.ExpressionError) RuleName {
-	name := RuleName{Policy: policyLabel(failed.Policy.Kind, failed.Policy.Name)}
+	name := RuleName{Policy: ruleset.PolicyLabel(failed.Policy.Kind, failed.Policy.Name)}
 	if failed.Rule != nil {
 		name.Rule = failed.Rule.Name
 	}

@@ -24,7 +24,7 @@ type RuleName struct {
 
 // NameOf names a rule of a policy.
 func NameOf(policy *ruleset.Policy, rule *ruleset.Rule) RuleName {
-	return RuleName{Policy: policyLabel(policy.Kind, policy.Name), Rule: rule.Name}
+	return RuleName{Policy: ruleset.PolicyLabel(policy.Kind, policy.Name), Rule: rule.Name}
 }
 
 func (n RuleName) String() string { return n.Policy + "/" + n.Rule }

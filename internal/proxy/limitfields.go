@@ -87,20 +87,7 @@ func (f *limitFields) hidePartitions() {
 // limitName names a limit in fields and problems: policy/rule/limit, with
 // "cluster" before it where the policy is cluster-scoped.
 func limitName(state *limiter.LimitState) string {
-	return policyLabel(state.Kind, state.Policy) + "/" + state.Rule + "/" + state.Limit
-}
-
-const (
-	kindCluster   = "ClusterRateLimitPolicy"
-	clusterPrefix = "cluster/"
-)
-
-// policyLabel names a policy uniquely within a namespace's rules.
-func policyLabel(kind, name string) string {
-	if kind == kindCluster {
-		return clusterPrefix + name
-	}
-	return name
+	return ruleset.PolicyLabel(state.Kind, state.Policy) + "/" + state.Rule + "/" + state.Limit
 }
 
 // wholeSeconds rounds up: a client that waits as long as it is told must not

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/penstock-dev/penstock/internal/limiter"
+	"github.com/penstock-dev/penstock/internal/ruleset"
 )
 
 // Our fields are spelled as their documents spell them. Those of an app arrive
@@ -66,8 +67,8 @@ func appendName(field []byte, state *limiter.LimitState, taken string) []byte {
 // prefix.
 func appendNameBehind(field []byte, prefix string, state *limiter.LimitState) []byte {
 	field = append(append(field, '"'), prefix...)
-	if state.Kind == kindCluster {
-		field = append(field, clusterPrefix...)
+	if state.Kind == ruleset.KindCluster {
+		field = append(field, ruleset.ClusterPrefix...)
 	}
 	field = append(appendEscaped(field, state.Policy), '/')
 	field = append(appendEscaped(field, state.Rule), '/')

@@ -99,7 +99,7 @@ func refuseUncounted(decision *limiter.Decision, retryAfter int64, isGRPC bool) 
 // nothing, so it is a quota that is exceeded, and no waiting helps: the answer
 // has no Retry-After.
 func refuseMissing(denied *match.Denied, isGRPC bool) answer {
-	name := policyLabel(denied.Policy.Kind, denied.Policy.Name) + "/" + denied.Rule.Name
+	name := ruleset.PolicyLabel(denied.Policy.Kind, denied.Policy.Name) + "/" + denied.Rule.Name
 	has, mend := "none", "Send it to be admitted."
 	if denied.Unverified != nil {
 		// Why, is for those who run the app: it would tell who forges tokens how far they got.

@@ -10,6 +10,7 @@ import (
 
 	"github.com/penstock-dev/penstock/internal/limiter"
 	"github.com/penstock-dev/penstock/internal/match"
+	"github.com/penstock-dev/penstock/internal/ruleset"
 )
 
 // refusedBy says which limit refused a request, and whose it was. It is all that is
@@ -50,7 +51,7 @@ func (o *observing) refused(method string, writer *answerWriter, states []limite
 		if state.Allowed || state.Shadow {
 			continue
 		}
-		by := refusedBy{policy: policyLabel(state.Kind, state.Policy), rule: state.Rule, limit: state.Limit, identity: shownIdentity(state.Identity)}
+		by := refusedBy{policy: ruleset.PolicyLabel(state.Kind, state.Policy), rule: state.Rule, limit: state.Limit, identity: shownIdentity(state.Identity)}
 		o.heaviest.add(by, now)
 		if isFirstOfRule(states[:i], state) {
 			o.labels.count(by)
@@ -65,7 +66,7 @@ func (o *observing) refused(method string, writer *answerWriter, states []limite
 
 // lacking notes a request that lacks what a rule counts by.
 func (o *observing) lacking(method string, writer *answerWriter, denied *match.Denied) {
-	by := refusedBy{policy: policyLabel(denied.Policy.Kind, denied.Policy.Name), rule: denied.Rule.Name}
+	by := refusedBy{policy: ruleset.PolicyLabel(denied.Policy.Kind, denied.Policy.Name), rule: denied.Rule.Name}
 	o.heaviest.add(by, time.Now())
 	o.log.tell(by, outcomeDenied, method, writer, unverifiedFields(denied)...)
 }

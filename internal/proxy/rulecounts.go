@@ -9,6 +9,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/penstock-dev/penstock/internal/match"
+	"github.com/penstock-dev/penstock/internal/ruleset"
 )
 
 // ruleNames are the rules of a pod, and its policies with an empty name of a rule: what
@@ -16,7 +17,7 @@ import (
 func ruleNames(matcher *match.Matcher) map[RuleName]bool {
 	names := make(map[RuleName]bool)
 	for policy := range matcher.Policies() {
-		names[RuleName{Policy: policyLabel(policy.Kind, policy.Name)}] = true
+		names[RuleName{Policy: ruleset.PolicyLabel(policy.Kind, policy.Name)}] = true
 		for i := range policy.Rules {
 			names[NameOf(policy, &policy.Rules[i])] = true
 		}

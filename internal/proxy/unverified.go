@@ -7,6 +7,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/penstock-dev/penstock/internal/match"
+	"github.com/penstock-dev/penstock/internal/ruleset"
 )
 
 func newUnverifiedTokens() *prometheus.CounterVec {
@@ -19,7 +20,7 @@ func newUnverifiedTokens() *prometheus.CounterVec {
 func (m *Metrics) countUnverified(tokens []match.UnverifiedToken) {
 	for i := range tokens {
 		policy := tokens[i].Policy
-		m.unverified.WithLabelValues(policyLabel(policy.Kind, policy.Name), tokens[i].Provider, string(tokens[i].Reason)).Inc()
+		m.unverified.WithLabelValues(ruleset.PolicyLabel(policy.Kind, policy.Name), tokens[i].Provider, string(tokens[i].Reason)).Inc()
 	}
 }
 
@@ -31,7 +32,7 @@ func (m *Metrics) retainProviders(matcher *match.Matcher) error {
 	known := make(map[providerName]bool)
 	for policy := range matcher.Policies() {
 		for i := range policy.JWT {
-			known[providerName{policyLabel(policy.Kind, policy.Name), policy.JWT[i].Name}] = true
+			known[providerName{ruleset.PolicyLabel(policy.Kind, policy.Name), policy.JWT[i].Name}] = true
 		}
 	}
 	return eachSeries(m.unverified, func(labels map[string]string, _ float64) {
