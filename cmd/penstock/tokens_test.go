@@ -89,7 +89,7 @@ func TestTokensInForce(t *testing.T) {
 		"from": {provider(", from: [{header: {name: X-Id-Token}}, {header: {name: Authorization}}]"), "{name: sub}", []step{
 			{in("X-Id-Token", as(idp)), allowed},
 			{ada, refused},
-			{ask{header: map[string]string{"X-Id-Token": "bad", "Authorization": "Bearer " + as(idp)}}, allowed},
+			{ask{header: map[string]string{"X-Id-Token": "bad", "Authorization": "Bearer " + as(idp)}}, refused},
 			{ask{header: map[string]string{"Authorization": "JWT " + as(idp)}}, refused},
 		}},
 		"provider": {
