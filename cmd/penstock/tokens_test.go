@@ -115,6 +115,48 @@ func TestTokensInForce(t *testing.T) {
 	}
 }
 
+// TestRulesByAClaimThatMayBeAbsent has the rules of docs/semantics.md, which are for a
+// group: one is for everybody without the claim as well.
+func TestRulesByAClaimThatMayBeAbsent(t *testing.T) {
+	t.Parallel()
+	text, err := os.ReadFile("../../docs/semantics.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, example, found := strings.Cut(string(text), "the second is for the group alone:\n\n```yaml\n")
+	if !found {
+		t.Fatal("docs/semantics.md has no example of a claim that may be absent")
+	}
+	example, _, _ = strings.Cut(example, "```")
+	rules := strings.Split(strings.TrimSpace(example), "\n")
+	if len(rules) != 2 {
+		t.Fatalf("the example has %d lines, want two", len(rules))
+	}
+	idp := newSigner(t)
+	in := func(claims map[string]any) ask {
+		claims["iss"] = "i"
+		return ask{header: map[string]string{"Authorization": "Bearer " + idp.token(t, claims)}}
+	}
+	trial, others := in(map[string]any{"groups": []string{"trial"}}), map[string]ask{
+		"another group": in(map[string]any{"groups": []string{"staff"}}), "no groups": in(map[string]any{}), "no token": {},
+	}
+	for i, wantOthers := range []map[string]int{
+		{"another group": allowed, "no groups": refused, "no token": refused},
+		{"another group": allowed, "no groups": allowed, "no token": allowed},
+	} {
+		server := startRun(t, "jwt: {providers: [{name: idp, issuer: i, jwks: {inline: '"+idp.keys+"'}}]}\n"+
+			"rules:\n- name: all\n  limits: [{name: hour, requests: 1, window: 1h}]\n  "+rules[i], memoryStore)
+		if first, second := server.send(trial).StatusCode, server.send(trial).StatusCode; first != allowed || second != refused {
+			t.Errorf("rule %d: the group was answered with %d and %d, want it to be limited", i+1, first, second)
+		}
+		for name, want := range wantOthers {
+			if got := server.send(others[name]).StatusCode; got != want {
+				t.Errorf("rule %d, %s: answered with %d, want %d", i+1, name, got, want)
+			}
+		}
+	}
+}
+
 // TestKeysAreFetched names keys by URL, of a provider that is reached by its own
 // certificate, and then cannot be reached any more.
 func TestKeysAreFetched(t *testing.T) {

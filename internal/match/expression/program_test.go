@@ -6,6 +6,7 @@ package expression
 import (
 	"errors"
 	"math"
+	"os"
 	"strings"
 	"testing"
 )
@@ -101,6 +102,44 @@ func TestFailures(t *testing.T) {
 	}
 }
 
+// TestAbsentClaims holds docs/semantics.md to what absent claims give: where nobody
+// verified a token, and in a token without these claims.
+func TestAbsentClaims(t *testing.T) {
+	t.Parallel()
+	text, err := os.ReadFile("../../../docs/semantics.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, table, found := strings.Cut(string(text), "| with an absent claim | it |\n|---|---|\n")
+	if !found {
+		t.Fatal("docs/semantics.md has no table of absent claims")
+	}
+	table, _, _ = strings.Cut(table, "\n\n")
+	requests := map[string]map[string]map[string]any{"no token": nil, "no such claims": {"idp": {"sub": "u1"}}}
+	rows := 0
+	for row := range strings.Lines(table) {
+		cells := strings.Split(strings.Trim(row, "|\n"), " | ")
+		want := strings.Fields(cells[1])[0]
+		for _, quoted := range strings.Split(strings.Trim(cells[0], " "), ", `") {
+			rows++
+			expression := strings.Trim(quoted, "`")
+			for name, claims := range requests {
+				holds, err := mustCompile(t, Condition, expression).Holds(&fakeRequest{claims: claims})
+				got := map[bool]string{true: "holds", false: "doesn't"}[holds]
+				if err != nil {
+					got = "fails"
+				}
+				if strings.TrimRight(want, ",:") != got {
+					t.Errorf("%s, %s: it %s (%v), and the table says %q", expression, name, got, err, cells[1])
+				}
+			}
+		}
+	}
+	if rows < 15 {
+		t.Errorf("%d expressions were found in the table, want at least 15", rows)
+	}
+}
+
 func TestReasonsOfCosts(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]Reason{
@@ -110,7 +149,8 @@ func TestReasonsOfCosts(t *testing.T) {
 		"1 / int(request.query['items'].substring(1) + '0')": Arithmetic,
 		"1 % int(request.query['items'].substring(1) + '0')": Arithmetic,
 		"[1, 2][int(request.query['items'])]":                Outside,
-		"{'a': 1}[request.query['items']]":                   Outside,
+		"{'a': 1}[request.query['items']]":                   Absent,
+		"int(request.jwt.idp.other.level)":                   Absent,
 		"int(request.query['other'])":                        Conversion,
 	} {
 		_, err := mustCompile(t, Cost, text).Number(ordinary())

@@ -27,6 +27,8 @@ const (
 	Conversion Reason = "conversion"
 	// Address is of what is no address, or no network, to inCIDR.
 	Address Reason = "address"
+	// Absent is of a name that is looked up in what has none, such as an absent claim.
+	Absent Reason = "absent"
 	// Outside is of a place that a text or a list has not.
 	Outside Reason = "outside"
 	// Arithmetic is of a division by zero, and of a number that is too large.
@@ -57,7 +59,7 @@ var messages = []struct {
 	reason Reason
 }{
 	{"type conversion error", Conversion},
-	{"index", Outside}, {"invalid index", Outside}, {"no such key", Outside},
+	{"index", Outside}, {"invalid index", Outside}, {"no such key", Absent},
 	{"division by zero", Arithmetic}, {"modulus by zero", Arithmetic}, {"integer overflow", Arithmetic}, {"unsigned integer overflow", Arithmetic},
 	{"no such overload", Type}, {"unsupported comprehension range", Type}, {"got '", Type},
 }
