@@ -92,7 +92,8 @@ func newAppFailures() *prometheus.CounterVec {
 // appFailed notes a request that was answered for an app that did not.
 func (s *Server) appFailed(port int32, failure appFailure) {
 	s.metrics.appFailures.WithLabelValues(strconv.Itoa(int(port)), string(failure)).Inc()
-	s.appFailureLog.tell("The application did not answer, so its client was answered here: look at the application", func() []any {
-		return []any{"port", port, "reason", string(failure), "status", failure.status()}
-	})
+	if omitted, mayLog := s.appFailureLog.take(); mayLog {
+		s.logger.Warn("The application did not answer, so its client was answered here: look at the application",
+			append([]any{"port", port, "reason", string(failure), "status", failure.status()}, omitted...)...)
+	}
 }

@@ -30,11 +30,14 @@ func (s *Server) expressionsFailed(failed []match.ExpressionError) {
 		name := ruleOfExpression(&failed[i])
 		s.metrics.expressions.WithLabelValues(name.Policy, name.Rule).Inc()
 	}
-	s.expressionLog.tell("An expression gave no value for a request: have it ask first whether what it reads is there, and of the kind that it wants", func() []any {
-		one := &failed[rand.IntN(len(failed))]
-		name := ruleOfExpression(one)
-		return []any{"policy", name.Policy, "rule", name.Rule, "field", one.Field, "reason", one.Reason}
-	})
+	omitted, mayLog := s.expressionLog.take()
+	if !mayLog {
+		return
+	}
+	one := &failed[rand.IntN(len(failed))]
+	name := ruleOfExpression(one)
+	s.logger.Warn("An expression gave no value for a request: have it ask first whether what it reads is there, and of the kind that it wants",
+		append([]any{"policy", name.Policy, "rule", name.Rule, "field", one.Field, "reason", one.Reason}, omitted...)...)
 }
 
 // ruleOfExpression is the rule that an expression is of, without a name for an exemption.

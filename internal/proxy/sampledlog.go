@@ -14,7 +14,6 @@ import (
 // left out between.
 type sampledLog struct {
 	logger *slog.Logger
-	level  slog.Level
 	// perSecond is 0 for no log.
 	perSecond int
 	now       func() time.Time
@@ -28,32 +27,20 @@ type sampledLog struct {
 	omittedEver int64
 }
 
-// newSampledLog logs nothing where the logger would not.
+// newSampledLog is of events of a level. It logs nothing where the logger would not.
 func newSampledLog(logger *slog.Logger, level slog.Level, perSecond int, now func() time.Time) *sampledLog {
 	if !logger.Enabled(context.Background(), level) {
 		perSecond = 0
 	}
-	return &sampledLog{logger: logger, level: level, perSecond: perSecond, now: now, tokens: float64(perSecond), at: now()}
+	return &sampledLog{logger: logger, perSecond: perSecond, now: now, tokens: float64(perSecond), at: now()}
 }
 
-// tell logs an event if its turn has come; only then its fields are asked for.
-func (l *sampledLog) tell(message string, fields func() []any) {
+// take says whether an event may be logged now, and gives the field of how many were not
+// since the last; none if none were left out.
+func (l *sampledLog) take() (omitted []any, mayLog bool) {
 	if l.perSecond < 1 {
-		return
+		return nil, false
 	}
-	omitted, mayLog := l.take()
-	if !mayLog {
-		return
-	}
-	all := fields()
-	if omitted > 0 {
-		all = append(all, "omitted", omitted)
-	}
-	l.logger.Log(context.Background(), l.level, message, all...)
-}
-
-// take says whether a line may be logged now, and how many were not since the last.
-func (l *sampledLog) take() (omitted int64, mayLog bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	now := l.now()
@@ -62,10 +49,13 @@ func (l *sampledLog) take() (omitted int64, mayLog bool) {
 	if l.tokens < 1 {
 		l.omitted++
 		l.omittedEver++
-		return 0, false
+		return nil, false
 	}
 	l.tokens--
-	omitted, l.omitted = l.omitted, 0
+	if l.omitted > 0 {
+		omitted = []any{"omitted", l.omitted}
+	}
+	l.omitted = 0
 	return omitted, true
 }
 
