@@ -17,11 +17,7 @@ import (
 	"github.com/penstock-dev/penstock/internal/ruleset"
 )
 
-const (
-	kindPolicy        = compile.KindRateLimitPolicy
-	kindClusterPolicy = "ClusterRateLimitPolicy"
-	defaultNamespace  = "default"
-)
+const defaultNamespace = "default"
 
 // loaded are policy files in compiled form.
 type loaded struct {
@@ -41,7 +37,13 @@ func loadPolicies(files []string, namespace string) (*loaded, error) {
 	for _, file := range files {
 		documents, err := readPolicies(file)
 		problems = append(problems, err)
-		l.documents = append(l.documents, documents...)
+		for _, d := range documents {
+			if d.policy == nil {
+				problems = append(problems, d.notForRun())
+				continue
+			}
+			l.documents = append(l.documents, d)
+		}
 	}
 	namespace, settled, err := l.settleNames(namespace)
 	problems = append(problems, err, l.compile(namespace, settled))
@@ -68,18 +70,20 @@ func (l *loaded) settleNames(namespace string) (string, []*document, error) {
 	seen := make(map[string]bool)
 	for _, d := range l.documents {
 		metadata, before := &d.policy.ObjectMeta, len(problems)
-		if len(validation.IsDNS1123Subdomain(metadata.Name)) > 0 {
-			problems = append(problems, d.problem("metadata.name", fmt.Sprintf("%q is not a name: write lower case letters, digits, hyphens and dots", metadata.Name)))
-		}
-		if seen[metadata.Name] {
-			problems = append(problems, d.problem("metadata.name", fmt.Sprintf("%q is the name of a policy before this one: give this one another", metadata.Name)))
+		switch {
+		case metadata.Name == "":
+			problems = append(problems, d.problem("metadata.name", "is missing: write one, such as metadata: {name: web}"))
+		case len(validation.IsDNS1123Subdomain(metadata.Name)) > 0:
+			problems = append(problems, d.problem("metadata.name", "%q is not a name: write lower case letters, digits, hyphens and dots", metadata.Name))
+		case seen[metadata.Name]:
+			problems = append(problems, d.problem("metadata.name", "%q is the name of a policy before this one: give this one another", metadata.Name))
 		}
 		seen[metadata.Name] = true
 		if namespace == "" {
 			namespace = metadata.Namespace
 		}
 		if metadata.Namespace != "" && metadata.Namespace != namespace {
-			problems = append(problems, d.problem("metadata.namespace", fmt.Sprintf("is %q, but another policy or --namespace says %q: run one namespace at a time", metadata.Namespace, namespace)))
+			problems = append(problems, d.problem("metadata.namespace", "is %q, but another policy or --namespace says %q: run one namespace at a time", metadata.Namespace, namespace))
 		}
 		if len(problems) == before {
 			settled = append(settled, d)
@@ -103,7 +107,10 @@ func (l *loaded) compile(namespace string, documents []*document) error {
 	var problems []error
 	for _, d := range documents {
 		for _, problem := range out.Policies[d.policy.Name].Problems {
-			told := d.problem(problem.Field, messageOf(problem))
+			told := d.problem(problem.Field, "%s", messageOf(problem))
+			if told == nil {
+				continue
+			}
 			if compile.IsWarning(problem) {
 				l.warnings = append(l.warnings, told)
 				continue

@@ -1,0 +1,95 @@
+// Copyright The Penstock Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	"go.yaml.in/yaml/v3"
+
+	"github.com/penstock-dev/penstock/api/v1alpha1"
+)
+
+// document is one object of a file. Of its kinds that one is set which it is; none is if
+// that is not known.
+type document struct {
+	file   string
+	policy *v1alpha1.RateLimitPolicy
+	store  *v1alpha1.RateLimitStore
+	// cluster is a policy of the cluster.
+	cluster *v1alpha1.ClusterRateLimitPolicy
+	shape   *shape
+}
+
+// readDocument reads an object strictly: a field that does not exist, or stands there
+// twice, is a fault. What is at fault is kept out of the object, or mended. So many lines
+// of the file are before the first that the node knows of.
+func readDocument(file string, before int, node *yaml.Node) *document {
+	d := &document{file: file, shape: newShape(before)}
+	d.shape.note("", node)
+	if node.Kind != yaml.MappingNode {
+		d.fault("", "a document must be an object with apiVersion, kind, metadata and spec")
+		return d
+	}
+	d.shape.noteFields(node)
+	kind := headOf(node)
+	d.checkHead(kind)
+	if kind.isForeign() {
+		return d
+	}
+	var err error
+	switch kind.meantKind() {
+	case kindPolicy:
+		d.policy = &v1alpha1.RateLimitPolicy{}
+		err = d.shape.fill(node, d.policy)
+	case kindStore:
+		d.store = &v1alpha1.RateLimitStore{}
+		err = d.shape.fill(node, d.store)
+	case kindClusterPolicy:
+		d.cluster = &v1alpha1.ClusterRateLimitPolicy{}
+		err = d.shape.fill(node, d.cluster)
+	}
+	if err != nil {
+		d.fault("", "cannot be read: %v", err)
+	}
+	return d
+}
+
+// fault adds to what is wrong with how the document is written.
+func (d *document) fault(field, format string, args ...any) {
+	d.shape.mended(d.shape.lineOf(field), field, format, args...)
+}
+
+// faults are what is wrong with how the document is written, with file and line.
+func (d *document) faults() error {
+	told := make([]error, len(d.shape.faults))
+	for i, fault := range d.shape.faults {
+		told[i] = fileError(d.file, fault)
+	}
+	return errors.Join(told...)
+}
+
+// problem is an error of a field of the document, with file and line. It is nil if it may
+// follow from a fault alone.
+func (d *document) problem(field, format string, args ...any) error {
+	if slices.ContainsFunc(d.shape.unmended, func(faulty string) bool { return hides(faulty, field) }) {
+		return nil
+	}
+	return fileError(d.file, &lineError{d.shape.lineOf(field), field, fmt.Errorf(format, args...)})
+}
+
+// notForRun says why a document that is no policy of a namespace cannot be run; nil if its
+// faults say so.
+func (d *document) notForRun() error {
+	switch {
+	case d.store != nil:
+		return d.problem(kindField, "is "+kindStore+", which is not read here: name a Redis with --store, and keep this in another file")
+	case d.cluster != nil:
+		return d.problem(kindField, "is "+kindClusterPolicy+", which Penstock has but does not enforce yet: until it does, write a "+kindPolicy+" with these rules in each namespace")
+	default:
+		return nil
+	}
+}
