@@ -4,15 +4,10 @@
 package main
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"io"
 	"os"
-	"regexp"
-	"strconv"
-
-	"go.yaml.in/yaml/v3"
 )
 
 // errInvalidPolicy marks errors of policy files.
@@ -34,28 +29,34 @@ func readPolicies(file string) ([]*document, error) {
 	if err := checkEncoding(text); err != nil {
 		return nil, fileError(file, &lineError{1, "", err})
 	}
+	documents, problems := parse(file, text)
+	if len(documents)+len(problems) == 0 {
+		problems = append(problems, fileError(file, &lineError{1, "", errors.New("the file has no policy: write a RateLimitPolicy")}))
+	}
+	return documents, errors.Join(problems...)
+}
+
+// parse reads the documents of a file. After one that is not YAML it goes on with the
+// next.
+func parse(file string, text []byte) ([]*document, []error) {
 	var documents []*document
 	var problems []error
-	decoder := yaml.NewDecoder(bytes.NewReader(text))
-	for {
-		var node yaml.Node
-		err := decoder.Decode(&node)
-		switch {
-		case errors.Is(err, io.EOF):
-			if len(documents)+len(problems) == 0 {
-				problems = append(problems, fileError(file, &lineError{1, "", errors.New("the file has no policy: write a RateLimitPolicy")}))
-			}
-			return documents, errors.Join(problems...)
-		case err != nil:
-			// The parser cannot go on after it.
-			return documents, errors.Join(append(problems, fileError(file, syntaxError(err)))...)
-		case isEmpty(&node):
-			continue
+	for i, part := range partsOf(text) {
+		if i == maxParts {
+			problems = append(problems, fileError(file, &lineError{part.before + 1, "", fmt.Errorf("the file has more than %d documents: write several files", maxParts)}))
+			break
 		}
-		document := readDocument(file, 0, node.Content[0])
-		problems = append(problems, document.faults())
-		documents = append(documents, document)
+		nodes, err := part.nodes()
+		for _, node := range nodes {
+			document := readDocument(file, part.before, node)
+			problems = append(problems, document.faults())
+			documents = append(documents, document)
+		}
+		if err != nil {
+			problems = append(problems, fileError(file, err))
+		}
 	}
+	return documents, problems
 }
 
 // readWhole reads a file, unless it is so long that it is another than was meant.
@@ -70,30 +71,4 @@ func readWhole(name string) ([]byte, error) {
 		err = fmt.Errorf("it has more than %d bytes: it is no file of policies", maxPolicyFileBytes)
 	}
 	return text, err
-}
-
-func isEmpty(node *yaml.Node) bool {
-	return node.Kind == yaml.DocumentNode && node.Content[0].ShortTag() == "!!null"
-}
-
-// parserMessage begins the messages of the YAML library's parser, whose lines
-// count from 0, while those of its scanner count from 1.
-var parserMessage = regexp.MustCompile(`^did not find expected (node content|key|'-' indicator|',' or|<)`)
-
-var yamlLine = regexp.MustCompile(`^yaml: line ([0-9]+): (?s:(.*))$`)
-
-// syntaxError takes the line out of an error of the YAML parser.
-func syntaxError(err error) error {
-	parts := yamlLine.FindStringSubmatch(err.Error())
-	if parts == nil {
-		return err
-	}
-	line, convErr := strconv.Atoi(parts[1])
-	if convErr != nil {
-		return err
-	}
-	if parserMessage.MatchString(parts[2]) {
-		line++
-	}
-	return &lineError{line, "", fmt.Errorf("not YAML: %s", parts[2])}
 }
