@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	"go.yaml.in/yaml/v3"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/penstock-dev/penstock/api/v1alpha1"
 )
@@ -17,6 +18,7 @@ import (
 // that is not known.
 type document struct {
 	file   string
+	head   head
 	policy *v1alpha1.RateLimitPolicy
 	store  *v1alpha1.RateLimitStore
 	// cluster is a policy of the cluster.
@@ -35,13 +37,13 @@ func readDocument(file string, before int, node *yaml.Node) *document {
 		return d
 	}
 	d.shape.noteFields(node)
-	kind := headOf(node)
-	d.checkHead(kind)
-	if kind.isForeign() {
+	d.head = headOf(node)
+	d.checkHead()
+	if d.head.isForeign() {
 		return d
 	}
 	var err error
-	switch kind.meantKind() {
+	switch d.head.meantKind() {
 	case kindPolicy:
 		d.policy = &v1alpha1.RateLimitPolicy{}
 		err = d.shape.fill(node, d.policy)
@@ -56,6 +58,20 @@ func readDocument(file string, before int, node *yaml.Node) *document {
 		d.fault("", "cannot be read: %v", err)
 	}
 	return d
+}
+
+// metadata is that of the object; nil if it is of no kind of Penstock.
+func (d *document) metadata() *metav1.ObjectMeta {
+	switch {
+	case d.policy != nil:
+		return &d.policy.ObjectMeta
+	case d.store != nil:
+		return &d.store.ObjectMeta
+	case d.cluster != nil:
+		return &d.cluster.ObjectMeta
+	default:
+		return nil
+	}
 }
 
 // fault adds to what is wrong with how the document is written.
@@ -78,7 +94,12 @@ func (d *document) problem(field, format string, args ...any) error {
 	if slices.ContainsFunc(d.shape.unmended, func(faulty string) bool { return hides(faulty, field) }) {
 		return nil
 	}
-	return fileError(d.file, &lineError{d.shape.lineOf(field), field, fmt.Errorf(format, args...)})
+	return d.at(field, fmt.Errorf(format, args...))
+}
+
+// at puts file, line and field before an error.
+func (d *document) at(field string, err error) error {
+	return fileError(d.file, &lineError{d.shape.lineOf(field), field, err})
 }
 
 // notForRun says why a document that is no policy of a namespace cannot be run; nil if its
@@ -86,9 +107,9 @@ func (d *document) problem(field, format string, args ...any) error {
 func (d *document) notForRun() error {
 	switch {
 	case d.store != nil:
-		return d.problem(kindField, "is "+kindStore+", which is not read here: name a Redis with --store, and keep this in another file")
+		return d.at(kindField, errors.New("is "+kindStore+", which is not read here: name a Redis with --store, and keep this in another file"))
 	case d.cluster != nil:
-		return d.problem(kindField, "is "+kindClusterPolicy+", which Penstock has but does not enforce yet: until it does, write a "+kindPolicy+" with these rules in each namespace")
+		return d.at(kindField, errors.New("is "+kindClusterPolicy+", which Penstock has but does not enforce yet: until it does, write a "+kindPolicy+" with these rules in each namespace"))
 	default:
 		return nil
 	}

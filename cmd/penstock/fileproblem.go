@@ -46,14 +46,22 @@ func fileError(file string, err error) error { return &fileProblem{file: file, e
 // It is nil if nothing is.
 func inOrder(files []string, found ...error) error {
 	problems := flatten(nil, errors.Join(found...))
-	slices.SortStableFunc(problems, func(a, b *fileProblem) int {
-		return cmp.Or(cmp.Compare(slices.Index(files, a.file), slices.Index(files, b.file)), cmp.Compare(a.line(), b.line()))
-	})
+	sortProblems(files, problems)
 	ordered := make([]error, len(problems))
 	for i, problem := range problems {
 		ordered[i] = problem
 	}
 	return errors.Join(ordered...)
+}
+
+func sortProblems(files []string, problems []*fileProblem) {
+	places := make(map[string]int, len(files))
+	for i, file := range files {
+		places[file] = i
+	}
+	slices.SortStableFunc(problems, func(a, b *fileProblem) int {
+		return cmp.Or(cmp.Compare(places[a.file], places[b.file]), cmp.Compare(a.line(), b.line()))
+	})
 }
 
 // flatten appends the single problems of what was joined.

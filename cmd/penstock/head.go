@@ -63,17 +63,17 @@ func (h head) meantKind() string {
 	return nearest(h.kind, ourKinds)
 }
 
-// isForeign reports whether an object is likely of another project.
-func (h head) isForeign() bool {
-	if h.meantKind() != "" || strings.Contains(h.apiVersion, "penstock") {
-		return false
-	}
-	return h.apiVersion != "" && nearest(h.apiVersion, []string{v1alpha1.SchemeGroupVersion.String()}) == ""
+// isOurs reports whether an object is likely meant for Penstock.
+func (h head) isOurs() bool {
+	return h.meantKind() != "" || strings.Contains(h.apiVersion, "penstock") || nearest(h.apiVersion, []string{v1alpha1.SchemeGroupVersion.String()}) != ""
 }
 
+// isForeign reports whether an object is of another project, and not only without a head.
+func (h head) isForeign() bool { return h.apiVersion != "" && !h.isOurs() }
+
 // checkHead wants the kind and version that Penstock has.
-func (d *document) checkHead(h head) {
-	version := v1alpha1.SchemeGroupVersion.String()
+func (d *document) checkHead() {
+	h, version := d.head, v1alpha1.SchemeGroupVersion.String()
 	switch {
 	case h.apiVersion == version:
 	case h.apiVersion == "":

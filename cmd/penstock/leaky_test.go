@@ -53,7 +53,7 @@ func TestRequestsLeaveAtASteadyRate(t *testing.T) {
 func TestQueueThatIsTooLongIsNotTaken(t *testing.T) {
 	t.Parallel()
 	file := writePolicy(t, "rules: [{name: all, limits: [{name: l, requests: 60, window: 1m, algorithm: LeakyBucket}]}]")
-	_, err := loadPolicies([]string{file}, "")
+	_, err := loadPolicies(t.Context(), []string{file}, "")
 	if err == nil || !strings.Contains(err.Error(), "spec.rules[0].limits[0].burst: is 60") || !strings.Contains(err.Error(), "write burst: 30 or less") {
 		t.Errorf("error %v, want one that says how large burst may be", err)
 	}

@@ -5,12 +5,11 @@ package main
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"io"
 	"slices"
-
-	"k8s.io/apimachinery/pkg/util/validation"
 
 	"github.com/penstock-dev/penstock/api/v1alpha1"
 	"github.com/penstock-dev/penstock/internal/compile"
@@ -31,11 +30,11 @@ type loaded struct {
 // the given one, or if that is empty the one that they name, else "default". There
 // are no pods, so every policy is for every request. The error is of all that is wrong
 // in all files.
-func loadPolicies(files []string, namespace string) (*loaded, error) {
+func loadPolicies(ctx context.Context, files []string, namespace string) (*loaded, error) {
 	l := &loaded{}
 	var problems []error
 	for _, file := range files {
-		documents, err := readPolicies(file)
+		documents, err := readPolicies(ctx, file)
 		problems = append(problems, err)
 		for _, d := range documents {
 			if d.policy == nil {
@@ -45,15 +44,24 @@ func loadPolicies(files []string, namespace string) (*loaded, error) {
 			l.documents = append(l.documents, d)
 		}
 	}
-	namespace, settled, err := l.settleNames(namespace)
-	problems = append(problems, err, l.compile(namespace, settled))
+	namespace, kept, err := oneNamespace(l.documents, namespace)
+	problems = append(problems, err, checkNames(kept))
+	l.ruleSet, l.warnings, err = compileNamespace(namespace, kept)
+	if err := invalid(files, append(problems, err)...); err != nil {
+		return nil, err
+	}
+	return l, nil
+}
+
+// invalid says in order what is wrong in files; it is nil if nothing is.
+func invalid(files []string, problems ...error) error {
 	switch err := inOrder(files, problems...); {
 	case err == nil:
-		return l, nil
+		return nil
 	case onlyUnreadable(err):
-		return nil, err
+		return err
 	default:
-		return nil, fmt.Errorf("%w:\n%w", errInvalidPolicy, err)
+		return fmt.Errorf("%w:\n%w", errInvalidPolicy, err)
 	}
 }
 
@@ -62,38 +70,26 @@ func onlyUnreadable(err error) bool {
 	return !slices.ContainsFunc(flatten(nil, err), func(p *fileProblem) bool { return !errors.Is(p, errUnreadable) })
 }
 
-// settleNames wants each policy to have a name of its own and all to be of one
-// namespace. It returns that, and the policies of which this holds.
-func (l *loaded) settleNames(namespace string) (string, []*document, error) {
+// oneNamespace wants all policies to be of one namespace. It returns that, and the
+// policies of which this holds.
+func oneNamespace(documents []*document, namespace string) (string, []*document, error) {
 	var problems []error
-	var settled []*document
-	seen := make(map[string]bool)
-	for _, d := range l.documents {
-		metadata, before := &d.policy.ObjectMeta, len(problems)
-		switch {
-		case metadata.Name == "":
-			problems = append(problems, d.problem("metadata.name", "is missing: write one, such as metadata: {name: web}"))
-		case len(validation.IsDNS1123Subdomain(metadata.Name)) > 0:
-			problems = append(problems, d.problem("metadata.name", "%q is not a name: write lower case letters, digits, hyphens and dots", metadata.Name))
-		case seen[metadata.Name]:
-			problems = append(problems, d.problem("metadata.name", "%q is the name of a policy before this one: give this one another", metadata.Name))
+	var kept []*document
+	for _, d := range documents {
+		own := d.policy.Namespace
+		namespace = cmp.Or(namespace, own)
+		if own != "" && own != namespace {
+			problems = append(problems, d.problem("metadata.namespace", "is %q, but another policy or --namespace says %q: run one namespace at a time", own, namespace))
+			continue
 		}
-		seen[metadata.Name] = true
-		if namespace == "" {
-			namespace = metadata.Namespace
-		}
-		if metadata.Namespace != "" && metadata.Namespace != namespace {
-			problems = append(problems, d.problem("metadata.namespace", "is %q, but another policy or --namespace says %q: run one namespace at a time", metadata.Namespace, namespace))
-		}
-		if len(problems) == before {
-			settled = append(settled, d)
-		}
+		kept = append(kept, d)
 	}
-	return cmp.Or(namespace, defaultNamespace), settled, errors.Join(problems...)
+	return cmp.Or(namespace, defaultNamespace), kept, errors.Join(problems...)
 }
 
-// compile compiles policies whose names are settled.
-func (l *loaded) compile(namespace string, documents []*document) error {
+// compileNamespace compiles the policies of a namespace, whose names are settled. It
+// returns warnings and errors apart.
+func compileNamespace(namespace string, documents []*document) (*ruleset.RuleSet, []error, error) {
 	in := compile.Input{Namespace: namespace, Targets: make(map[compile.Target]compile.Resolved)}
 	for _, d := range documents {
 		d.policy.Namespace, d.policy.Generation = namespace, 1
@@ -104,30 +100,37 @@ func (l *loaded) compile(namespace string, documents []*document) error {
 		in.Targets[target] = compile.Resolved{Selector: ruleset.Selector{MatchLabels: map[string]string{"name": target.Name}}}
 	}
 	out := compile.Namespace(in)
-	var problems []error
+	var warnings, problems []error
 	for _, d := range documents {
-		for _, problem := range out.Policies[d.policy.Name].Problems {
-			told := d.problem(problem.Field, "%s", messageOf(problem))
-			if told == nil {
-				continue
-			}
-			if compile.IsWarning(problem) {
-				l.warnings = append(l.warnings, told)
-				continue
-			}
-			problems = append(problems, told)
-		}
+		warned, err := d.tell(out.Policies[d.policy.Name].Problems)
+		warnings, problems = append(warnings, warned...), append(problems, err)
 	}
-	l.ruleSet = out.RuleSet
-	for i := range l.ruleSet.Policies {
-		l.ruleSet.Policies[i].Selectors = []ruleset.Selector{{}}
+	for i := range out.RuleSet.Policies {
+		out.RuleSet.Policies[i].Selectors = []ruleset.Selector{{}}
 	}
-	return errors.Join(problems...)
+	return out.RuleSet, warnings, errors.Join(problems...)
 }
 
-// warn prints the warnings, one a line.
-func (l *loaded) warn(to io.Writer) {
-	for _, warning := range l.warnings {
+// tell says of problems of a document where they are, of warnings and errors apart.
+func (d *document) tell(problems []v1alpha1.Problem) (warnings []error, err error) {
+	var told []error
+	for _, problem := range problems {
+		switch one := d.problem(problem.Field, "%s", messageOf(problem)); {
+		case one == nil:
+		case compile.IsWarning(problem):
+			warnings = append(warnings, one)
+		default:
+			told = append(told, one)
+		}
+	}
+	return warnings, errors.Join(told...)
+}
+
+// warn prints warnings, one a line, in order.
+func warn(to io.Writer, files []string, warnings []error) {
+	problems := flatten(nil, errors.Join(warnings...))
+	sortProblems(files, problems)
+	for _, warning := range problems {
 		// An output that is closed is no reason to end.
 		_, _ = fmt.Fprintln(to, "warning:", warning)
 	}

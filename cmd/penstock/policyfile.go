@@ -4,10 +4,12 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
 	"os"
+	"syscall"
 )
 
 // errInvalidPolicy marks errors of policy files.
@@ -21,15 +23,15 @@ const maxPolicyFileBytes = 16 << 20
 
 // readPolicies reads all policies of a file, which may have several documents. The error
 // is of all that is wrong in it; what could be read is returned beside it.
-func readPolicies(file string) ([]*document, error) {
-	text, err := readWhole(file)
+func readPolicies(ctx context.Context, file string) ([]*document, error) {
+	text, err := readWhole(ctx, file)
 	if err != nil {
-		return nil, fileError(file, fmt.Errorf("%w: %w", errUnreadable, err))
-	}
-	if err := checkEncoding(text); err != nil {
-		return nil, fileError(file, &lineError{1, "", err})
+		return nil, err
 	}
 	documents, problems := parse(file, text)
+	for _, d := range documents {
+		problems = append(problems, d.faults())
+	}
 	if len(documents)+len(problems) == 0 {
 		problems = append(problems, fileError(file, &lineError{1, "", errors.New("the file has no policy: write a RateLimitPolicy")}))
 	}
@@ -39,6 +41,9 @@ func readPolicies(file string) ([]*document, error) {
 // parse reads the documents of a file. After one that is not YAML it goes on with the
 // next.
 func parse(file string, text []byte) ([]*document, []error) {
+	if err := checkEncoding(text); err != nil {
+		return nil, []error{fileError(file, &lineError{1, "", err})}
+	}
 	var documents []*document
 	var problems []error
 	for i, part := range partsOf(text) {
@@ -48,9 +53,7 @@ func parse(file string, text []byte) ([]*document, []error) {
 		}
 		nodes, err := part.nodes()
 		for _, node := range nodes {
-			document := readDocument(file, part.before, node)
-			problems = append(problems, document.faults())
-			documents = append(documents, document)
+			documents = append(documents, readDocument(file, part.before, node))
 		}
 		if err != nil {
 			problems = append(problems, fileError(file, err))
@@ -59,16 +62,54 @@ func parse(file string, text []byte) ([]*document, []error) {
 	return documents, problems
 }
 
-// readWhole reads a file, unless it is so long that it is another than was meant.
-func readWhole(name string) ([]byte, error) {
-	file, err := os.Open(name)
-	if err != nil {
-		return nil, err
+// standardInput stands for the name of a file.
+const standardInput = "<stdin>"
+
+// readWhole reads a file, unless it is so long that it is another than was meant. A pipe
+// that nobody writes to holds it up until ctx ends.
+func readWhole(ctx context.Context, name string) ([]byte, error) {
+	type result struct {
+		text []byte
+		err  error
 	}
-	defer func() { _ = file.Close() }()
+	read := make(chan result, 1)
+	go func() {
+		text, err := readBounded(name)
+		read <- result{text, err}
+	}()
+	select {
+	case result := <-read:
+		if result.err != nil {
+			return nil, unreadable(name, result.err)
+		}
+		return result.text, nil
+	case <-ctx.Done():
+		return nil, unreadable(name, fmt.Errorf("%s: interrupted", name))
+	}
+}
+
+// unreadable says why a file cannot be read.
+func unreadable(name string, err error) error {
+	return fileError(name, fmt.Errorf("%w: %w", errUnreadable, err))
+}
+
+func readBounded(name string) ([]byte, error) {
+	file := os.Stdin
+	if name != standardInput {
+		opened, err := os.Open(name)
+		if err != nil {
+			return nil, err
+		}
+		defer func() { _ = opened.Close() }()
+		file = opened
+	}
 	text, err := io.ReadAll(io.LimitReader(file, maxPolicyFileBytes+1))
-	if err == nil && len(text) > maxPolicyFileBytes {
-		err = fmt.Errorf("it has more than %d bytes: it is no file of policies", maxPolicyFileBytes)
+	switch {
+	case errors.Is(err, syscall.EISDIR):
+		return nil, fmt.Errorf("%s is a folder: name its files", name)
+	case err == nil && len(text) > maxPolicyFileBytes:
+		return nil, fmt.Errorf("%s has more than %d bytes: it is no file of policies", name, maxPolicyFileBytes)
+	default:
+		return text, err
 	}
-	return text, err
 }

@@ -55,7 +55,7 @@ func TestFileErrorsNameLineAndField(t *testing.T) {
 			if err := os.WriteFile(file, []byte(tc.text), 0o600); err != nil {
 				t.Fatal(err)
 			}
-			_, err := loadPolicies([]string{file}, "")
+			_, err := loadPolicies(t.Context(), []string{file}, "")
 			if err == nil || !strings.Contains(err.Error(), tc.want) {
 				t.Errorf("error %v, want %q", err, tc.want)
 			}
@@ -82,7 +82,7 @@ func TestAFileMayHaveTheMarkOfUTF8(t *testing.T) {
 	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if loaded, err := loadPolicies([]string{file}, ""); err != nil || len(loaded.documents) != 1 {
+	if loaded, err := loadPolicies(t.Context(), []string{file}, ""); err != nil || len(loaded.documents) != 1 {
 		t.Errorf("loaded %+v, %v; want one policy", loaded, err)
 	}
 }
@@ -90,7 +90,7 @@ func TestAFileMayHaveTheMarkOfUTF8(t *testing.T) {
 // TestEndlessFileIsRefused names a device by mistake.
 func TestEndlessFileIsRefused(t *testing.T) {
 	t.Parallel()
-	if _, err := readPolicies("/dev/zero"); !errors.Is(err, errUnreadable) || !strings.Contains(err.Error(), "more than 16777216 bytes") {
+	if _, err := readPolicies(t.Context(), "/dev/zero"); !errors.Is(err, errUnreadable) || !strings.Contains(err.Error(), "more than 16777216 bytes") {
 		t.Errorf("error %v, want one that says how long a file may be", err)
 	}
 }
@@ -122,7 +122,7 @@ func TestPoliciesOfOneNamespace(t *testing.T) {
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			loaded, err := loadPolicies(tc.files, tc.namespace)
+			loaded, err := loadPolicies(t.Context(), tc.files, tc.namespace)
 			if tc.wantError != "" {
 				if err == nil || !strings.Contains(err.Error(), tc.wantError) {
 					t.Errorf("error %v, want %q", err, tc.wantError)
@@ -144,7 +144,7 @@ func FuzzPolicyFile(f *testing.F) {
 		if err := os.WriteFile(file, text, 0o600); err != nil {
 			t.Fatal(err)
 		}
-		loaded, err := loadPolicies([]string{file}, "")
+		loaded, err := loadPolicies(t.Context(), []string{file}, "")
 		if (loaded == nil) == (err == nil) {
 			t.Errorf("neither policies nor an error, or both: %+v, %v", loaded, err)
 		}

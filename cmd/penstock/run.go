@@ -79,7 +79,7 @@ var quietRedis = sync.OnceFunc(func() { redis.SetLogger(quiet{}) })
 func run(ctx context.Context, flags *runFlags, stdout, stderr io.Writer) error {
 	logger := slog.New(slog.NewTextHandler(stderr, &slog.HandlerOptions{Level: flags.logLevel}))
 	quietRedis()
-	policies, err := loadPolicies(flags.policies, flags.namespace)
+	policies, err := loadPolicies(ctx, flags.policies, flags.namespace)
 	if err != nil {
 		return err
 	}
@@ -89,7 +89,7 @@ func run(ctx context.Context, flags *runFlags, stdout, stderr io.Writer) error {
 	if err := refuseItself(ctx, flags.upstream, flags.listen); err != nil {
 		return err
 	}
-	policies.warn(stderr)
+	warn(stderr, flags.policies, policies.warnings)
 	keys, err := keysOf(flags.keyRoots, logger)
 	if err != nil {
 		return err

@@ -76,7 +76,7 @@ func TestScopePodNeedsNoStore(t *testing.T) {
 func TestScopeTargetNeedsTargets(t *testing.T) {
 	t.Parallel()
 	file := writePolicy(t, "rules: [{name: all, scope: Target, "+oneAnHour+"}]")
-	if _, err := loadPolicies([]string{file}, ""); err == nil {
+	if _, err := loadPolicies(t.Context(), []string{file}, ""); err == nil {
 		t.Error("a policy without targetRefs was taken")
 	}
 }

@@ -88,7 +88,7 @@ var syntaxMends = []struct{ message, mend string }{
 	{"did not find expected key", "indent the fields of an object alike, and close quotes only at the end of a value"},
 	{"did not find expected '-' indicator", "begin each entry of the list with a hyphen, and indent them alike"},
 	{"did not find expected ',' or", "write a comma or the closing bracket, here or in a line before"},
-	{"did not find expected node content", "write a value, or remove the comma or hyphen"},
+	{"did not find expected node content", "write a value, or close the bracket"},
 	{"found character that cannot start any token", "put the value in quotes"},
 	{"did not find expected alphabetic or numeric character", "put a value that begins with * or & in quotes"},
 	{"unknown anchor", "put a value that begins with * in quotes, or write the anchor before it"},
