@@ -6,7 +6,9 @@ package expression
 import (
 	"errors"
 	"fmt"
+	"regexp"
 	"runtime"
+	"slices"
 	"strings"
 	"sync"
 	"weak"
@@ -129,7 +131,7 @@ func mendOf(message string) string {
 	case strings.Contains(message, "undeclared reference to 'request'"):
 		return "after request there is " + names()
 	case strings.Contains(message, "undeclared reference"):
-		return "all that is known of a request begins with request, and the functions are size, contains, startsWith, endsWith, matches, " +
+		return meant(message) + "all that is known of a request begins with request: " + names() + "; the functions are size, contains, startsWith, endsWith, matches, " +
 			strings.Join([]string{functionInCIDR, functionLowerASCII, functionUpperASCII, functionTrim, functionSplit, functionIndexOf, functionSubstring}, ", ") +
 			", int, uint, double, string, bool, has, all, exists, exists_one, map and filter"
 	case strings.Contains(message, "no matching overload"):
@@ -141,9 +143,32 @@ func mendOf(message string) string {
 	}
 }
 
+// undeclared is what CEL says of a name that there is not.
+var undeclared = regexp.MustCompile(`undeclared reference to '([A-Za-z_]+)'`)
+
+// meant suggests the variable whose last part is likely meant by a name alone.
+func meant(message string) string {
+	found := undeclared.FindStringSubmatch(message)
+	if found == nil {
+		return ""
+	}
+	name := plain(found[1])
+	for _, variable := range known() {
+		if last := plain(strings.TrimPrefix(string(variable), "request.")); last == name || last == name+"s" {
+			return "did you mean " + string(variable) + "? "
+		}
+	}
+	return ""
+}
+
+// plain is a name without what people write in one way or another.
+func plain(name string) string { return strings.ReplaceAll(strings.ToLower(name), "_", "") }
+
+func known() []Variable { return slices.Concat(texts, maps) }
+
 func names() string {
 	var text strings.Builder
-	for i, variable := range append(texts[:len(texts):len(texts)], maps...) {
+	for i, variable := range known() {
 		if i > 0 {
 			text.WriteString(", ")
 		}
