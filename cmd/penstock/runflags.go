@@ -107,6 +107,9 @@ func portOf(upstream string) (int32, error) {
 	if err != nil || parsed.Host == "" || parsed.Scheme != "http" && parsed.Scheme != "https" {
 		return 0, fmt.Errorf("--upstream %q is not a URL of an app: write one such as http://127.0.0.1:9000", upstream)
 	}
+	if where := (&url.URL{Scheme: parsed.Scheme, Host: parsed.Host}).String(); !strings.EqualFold(where, strings.TrimSuffix(upstream, "/")) {
+		return 0, fmt.Errorf("--upstream %q has more than scheme, host and port, but requests keep their own path: write %s", parsed.Redacted(), where)
+	}
 	port := parsed.Port()
 	if port == "" {
 		service, err := net.LookupPort("tcp", parsed.Scheme)
