@@ -11,13 +11,11 @@ import (
 	"os"
 	"os/signal"
 	"regexp"
+	"runtime/debug"
 	"syscall"
 
 	"github.com/spf13/cobra"
 )
-
-// version is stamped by the linker.
-var version = "dev"
 
 const (
 	exitFailed  = 1
@@ -64,14 +62,14 @@ func newRootCommand() *cobra.Command {
 	root := &cobra.Command{
 		Use:           "penstock",
 		Short:         "Try out and check rate limits without Kubernetes",
-		Version:       version,
+		Version:       versionOf(debug.ReadBuildInfo()),
 		SilenceErrors: true,
 		SilenceUsage:  true,
 		Args:          usage(cobra.NoArgs),
 		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	root.SetFlagErrorFunc(usageError)
-	root.AddCommand(newRunCommand(), newCheckCommand())
+	root.AddCommand(newRunCommand(), newCheckCommand(), newVersionCommand())
 	return root
 }
 
