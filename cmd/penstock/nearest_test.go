@@ -12,7 +12,7 @@ func TestNearestName(t *testing.T) {
 	t.Parallel()
 	known := []string{"limits", "matches", "statusCodes", "name", "window"}
 	for name, want := range map[string]string{
-		"limit": "limits", "windwo": "window", "status_codes": "statusCodes", "StatusCode": "statusCodes", "nmae": "name",
+		"limit": "limits", "windwo": "window", "status_codes": "statusCodes", "StatusCode": "statusCodes", "naem": "name",
 		"match": "matches", "foo": "", "": "", "-": "", strings.Repeat("limits", 100): "",
 	} {
 		if got := nearest(name, known); got != want {

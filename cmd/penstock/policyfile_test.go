@@ -41,7 +41,7 @@ func TestFileErrorsNameLineAndField(t *testing.T) {
 		"missing field":         {policyHead + "spec:\n  selector: {}\n  rules:\n  - name: a\n    limits:\n    - name: b\n      requests: 1\n", "policy.yaml:9: spec.rules[0].limits[0].window: is missing"},
 		"problem of the whole":  {policyHead + "spec:\n  rules: [{name: a, limits: [{name: b, requests: 1, window: 1s}]}]\n", "policy.yaml:4: spec: says nothing of which pods"},
 		"no name":               {strings.Replace(policyHead, "{name: web}", "{}", 1), "policy.yaml:3: metadata.name: is missing: write one, such as metadata: {name: web}"},
-		"no version":            {policyHead[strings.Index(policyHead, "kind"):] + "spec: {}\n", "policy.yaml:1: apiVersion: is missing: write apiVersion: ratelimit.penstock.dev/v1alpha1"},
+		"no version":            {strings.Replace(policyHead, "apiVersion: ratelimit.penstock.dev/v1alpha1\n", "", 1) + "spec: {}\n", "policy.yaml:1: apiVersion: is missing: write apiVersion: ratelimit.penstock.dev/v1alpha1"},
 		"version of another":    {strings.Replace(policyHead, "v1alpha1", "v2", 1), "policy.yaml:1: apiVersion: is ratelimit.penstock.dev/v2: write ratelimit.penstock.dev/v1alpha1"},
 		"no kind":               {strings.Replace(policyHead, "kind: RateLimitPolicy\n", "", 1), "policy.yaml:1: kind: is missing: write kind: RateLimitPolicy"},
 		"kind misspelled":       {strings.Replace(policyHead, "LimitPolicy", "limitsPolicy", 1), "policy.yaml:2: kind: is RatelimitsPolicy: did you mean RateLimitPolicy?"},
