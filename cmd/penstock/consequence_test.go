@@ -24,6 +24,10 @@ func TestWhatMayFollowFromAFaultIsHidden(t *testing.T) {
 		"key of the matches":      {"spec.rules[0].matches[0].path", "spec.rules[0].key[0].pathParam", true},
 		"limits of the matches":   {"spec.rules[0].matches[0].path", "spec.rules[0].limits[0].window", false},
 		"provider and expression": {"spec.jwt.providers[0].name", "spec.rules[3].when[0]", true},
+		"provider and name":       {"spec.jwt.providers[0].name", "spec.rules[3].name", false},
+		"provider and claim":      {"spec.jwt", "spec.rules[3].key[0].from[0].jwtClaim.provider", true},
+		"targets and scope":       {"spec.targetRefs", "spec.rules[0].scope", true},
+		"targets and name":        {"spec.targetRefs", "spec.rules[0].name", false},
 		"provider and exemption":  {"spec.jwt.providers[0].name", "spec.exempt.cidrs[0]", false},
 	}
 	for name, tc := range tests {

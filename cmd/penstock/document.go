@@ -99,7 +99,7 @@ func (d *document) problem(field, format string, args ...any) error {
 
 // at puts file, line and field before an error.
 func (d *document) at(field string, err error) error {
-	return fileError(d.file, &lineError{d.shape.lineOf(field), field, err})
+	return fileError(d.file, &lineError{line: d.shape.lineOf(field), field: field, err: err})
 }
 
 // notForRun says why a document that is no policy of a namespace cannot be run; nil if its

@@ -45,13 +45,33 @@ func fileError(file string, err error) error { return &fileProblem{file: file, e
 // inOrder joins what is wrong in the order of the files and, within each, of the lines.
 // It is nil if nothing is.
 func inOrder(files []string, found ...error) error {
-	problems := flatten(nil, errors.Join(found...))
+	problems := withoutYielding(flatten(nil, errors.Join(found...)))
 	sortProblems(files, problems)
 	ordered := make([]error, len(problems))
 	for i, problem := range problems {
 		ordered[i] = problem
 	}
 	return errors.Join(ordered...)
+}
+
+// withoutYielding drops errors of fields of which another error tells all.
+func withoutYielding(problems []*fileProblem) []*fileProblem {
+	told := make(map[string]bool)
+	for _, p := range problems {
+		if at, ok := errors.AsType[*lineError](p.err); ok && !at.yields {
+			told[p.place()] = true
+		}
+	}
+	return slices.DeleteFunc(problems, func(p *fileProblem) bool {
+		at, ok := errors.AsType[*lineError](p.err)
+		return ok && at.yields && told[p.place()]
+	})
+}
+
+// place is the field that it is about.
+func (p *fileProblem) place() string {
+	at, _ := errors.AsType[*lineError](p.err)
+	return fmt.Sprintf("%s:%d:%s", p.file, at.line, at.field)
 }
 
 func sortProblems(files []string, problems []*fileProblem) {

@@ -10,6 +10,8 @@ type lineError struct {
 	line  int
 	field string
 	err   error
+	// yields says that another error of the same field tells all that this one does.
+	yields bool
 }
 
 func (e *lineError) Error() string {

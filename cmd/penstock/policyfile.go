@@ -33,7 +33,7 @@ func readPolicies(ctx context.Context, file string) ([]*document, error) {
 		problems = append(problems, d.faults())
 	}
 	if len(documents)+len(problems) == 0 {
-		problems = append(problems, fileError(file, &lineError{1, "", errors.New("the file has no policy: write a RateLimitPolicy")}))
+		problems = append(problems, fileError(file, &lineError{line: 1, err: errors.New("the file has no policy: write a RateLimitPolicy")}))
 	}
 	return documents, errors.Join(problems...)
 }
@@ -42,13 +42,13 @@ func readPolicies(ctx context.Context, file string) ([]*document, error) {
 // next.
 func parse(file string, text []byte) ([]*document, []error) {
 	if err := checkEncoding(text); err != nil {
-		return nil, []error{fileError(file, &lineError{1, "", err})}
+		return nil, []error{fileError(file, &lineError{line: 1, err: err})}
 	}
 	var documents []*document
 	var problems []error
 	for i, part := range partsOf(text) {
 		if i == maxParts {
-			problems = append(problems, fileError(file, &lineError{part.before + 1, "", fmt.Errorf("the file has more than %d documents: write several files", maxParts)}))
+			problems = append(problems, fileError(file, &lineError{line: part.before + 1, err: fmt.Errorf("the file has more than %d documents: write several files", maxParts)}))
 			break
 		}
 		nodes, err := part.nodes()

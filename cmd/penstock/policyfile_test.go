@@ -20,7 +20,7 @@ func TestFileErrorsNameLineAndField(t *testing.T) {
 		want string
 	}{
 		"object for a number":   {policyHead + "spec:\n  rules:\n  - limits:\n    - {requests: {a: 1}}\n", "policy.yaml:7: spec.rules[0].limits[0].requests: is an object, but must be a whole number"},
-		"number for a text":     {policyHead + "spec:\n  mode: 7\n", "policy.yaml:5: spec.mode: is a number, but must be a text"},
+		"number for a text":     {policyHead + "spec:\n  mode: 7\n", "policy.yaml:5: spec.mode: \"7\" is not known: write one of Enforce, Disabled, Shadow"},
 		"fraction":              {policyHead + "spec:\n  rules:\n  - limits:\n    - requests: 1.5\n", "policy.yaml:7: spec.rules[0].limits[0].requests: is the number 1.5, but must be a whole number"},
 		"number for a duration": {policyHead + "spec:\n  rules:\n  - limits:\n    - window: 90\n", "policy.yaml:7: spec.rules[0].limits[0].window: is the number 90 without a unit, but must be a duration: write 90s"},
 		"half a minute":         {policyHead + "spec:\n  rules:\n  - limits:\n    - window: 0.5\n", "is the number 0.5 without a unit, but must be a duration: write 500ms"},
@@ -92,6 +92,28 @@ func TestEndlessFileIsRefused(t *testing.T) {
 	t.Parallel()
 	if _, err := readPolicies(t.Context(), "/dev/zero"); !errors.Is(err, errUnreadable) || !strings.Contains(err.Error(), "more than 16777216 bytes") {
 		t.Errorf("error %v, want one that says how long a file may be", err)
+	}
+}
+
+// TestAValueIsToldOnce has values that are wrong in any type.
+func TestAValueIsToldOnce(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{
+		`{requests: "0", window: 1s, name: b}`:                  "policy.yaml:4: spec.rules[0].limits[0].requests: is 0: write a number from 1 to 2147483648",
+		`{requests: 1, window: 60, name: b, burst: 9999999999}`: "policy.yaml:4: spec.rules[0].limits[0].window: is the number 60 without a unit, but must be a duration: write 60s if that is meant, or another with h, m, s or ms",
+		`{requests: 1, window: 1s, name: b, algorithm: 1}`:      `policy.yaml:4: spec.rules[0].limits[0].algorithm: "1" is not known: write one of TokenBucket, LeakyBucket, SlidingWindowLog, SlidingWindowCounter, FixedWindow, Concurrency`,
+	} {
+		file := filepath.Join(t.TempDir(), "policy.yaml")
+		write(t, file, policyHead+"spec: {selector: {}, rules: [{name: a, limits: ["+text+"]}]}\n")
+		_, err := loadPolicies(t.Context(), []string{file}, "")
+		if err == nil {
+			t.Errorf("%s: no error", text)
+			continue
+		}
+		told := strings.ReplaceAll(strings.TrimPrefix(err.Error(), "invalid policy:\n"), filepath.Dir(file)+"/", "")
+		if told != want {
+			t.Errorf("%s: told %q, want %q", text, told, want)
+		}
 	}
 }
 

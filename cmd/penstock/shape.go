@@ -49,7 +49,13 @@ func (s *shape) fill(node *yaml.Node, object any) error {
 
 // mended tells a fault whose cure is plain.
 func (s *shape) mended(line int, field, format string, args ...any) {
-	s.faults = append(s.faults, &lineError{line, field, fmt.Errorf(format, args...)})
+	s.faults = append(s.faults, &lineError{line: line, field: field, err: fmt.Errorf(format, args...)})
+}
+
+// mistyped tells a fault whose cure is plain, unless the value is wrong in any type: then
+// only that is told.
+func (s *shape) mistyped(line int, field, format string, args ...any) {
+	s.faults = append(s.faults, &lineError{line: line, field: field, err: fmt.Errorf(format, args...), yields: true})
 }
 
 // leftOut tells a fault whose cure only the author knows.
@@ -156,6 +162,9 @@ func (s *shape) list(node *yaml.Node, want reflect.Type, path string) (any, bool
 		s.mended(line, path, "is an object, but must be a list: write a hyphen before its first field")
 	case isStruct || node.Kind == yaml.MappingNode:
 		return s.leftOut(line, path, "is %s, but must be a list", kindOf(node))
+	case want.Kind() == reflect.String && !isText(node):
+		s.mended(line, path, "is %s, but must be a list of texts: write [%q]", kindOf(node), node.Value)
+		return []any{node.Value}, true
 	default:
 		s.mended(line, path, "is %s, but must be a list: write [%s]", kindOf(node), node.Value)
 	}

@@ -52,6 +52,7 @@ func TestFaultsAreMendedOrLeftOut(t *testing.T) {
 		"word for a flag":          {"flag: maybe", object{}, "1: flag: is a text, but must be true or false"},
 		"one for a list":           {"texts: a", object{Texts: []string{"a"}}, "1: texts: is a text, but must be a list: write [a]"},
 		"object for a list":        {"several: {name: a}", object{Several: []inner{{"a"}}}, "1: several: is an object, but must be a list: write a hyphen before its first field"},
+		"number for a list":        {"texts: 7", object{Texts: []string{"7"}}, `1: texts: is a number, but must be a list of texts: write ["7"]`},
 		"object for texts":         {"texts: {name: a}", object{}, "1: texts: is an object, but must be a list"},
 		"list for an object":       {"only:\n- name: a", object{Only: &inner{"a"}}, "1: only: is a list, but must be an object: remove the hyphen or the brackets"},
 		"lists for an object":      {"only: [{name: a}, {name: b}]", object{}, "1: only: is a list, but must be an object"},

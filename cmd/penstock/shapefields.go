@@ -95,6 +95,10 @@ func (s *shape) fields(node *yaml.Node, want reflect.Type, path string) map[stri
 		meant := nearest(field.name, free)
 		if meant == "" {
 			s.leftOut(line, at, "there is no such field: correct its name or place, or remove it%s", otherFields(names))
+			for _, name := range free {
+				// It may be the one that is meant.
+				s.unmended = append(s.unmended, within(path, name))
+			}
 			continue
 		}
 		s.mended(line, at, "there is no such field: did you mean %s?", meant)

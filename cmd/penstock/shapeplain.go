@@ -28,7 +28,7 @@ func (s *shape) plain(node *yaml.Node, want reflect.Type, path string) (any, boo
 	case want == reflect.TypeFor[v1alpha1.Duration]():
 		return s.duration(node, path)
 	case want.Kind() == reflect.String:
-		return s.text(node, want, path)
+		return s.text(node, path)
 	case want.Kind() == reflect.Bool:
 		return s.boolean(node, path)
 	default:
@@ -48,7 +48,7 @@ func onlyText(node *yaml.Node) (string, bool) {
 	return node.Content[0].Value, true
 }
 
-func (s *shape) text(node *yaml.Node, want reflect.Type, path string) (any, bool) {
+func (s *shape) text(node *yaml.Node, path string) (any, bool) {
 	if isText(node) {
 		return node.Value, true
 	}
@@ -57,11 +57,10 @@ func (s *shape) text(node *yaml.Node, want reflect.Type, path string) (any, bool
 		s.mended(line, path, "is a list, but must be a text: write %s, without hyphen and brackets", only)
 		return only, true
 	}
-	// Of a text that is one of a few no number is.
-	if node.Kind != yaml.ScalarNode || want != reflect.TypeFor[string]() {
+	if node.Kind != yaml.ScalarNode {
 		return s.leftOut(line, path, "is %s, but must be a text", kindOf(node))
 	}
-	s.mended(line, path, "is %s, but must be a text: write %q in quotes", kindOf(node), node.Value)
+	s.mistyped(line, path, "is %s, but must be a text: write %q in quotes", kindOf(node), node.Value)
 	return node.Value, true
 }
 
@@ -76,6 +75,8 @@ func (s *shape) duration(node *yaml.Node, path string) (any, bool) {
 		return only, true
 	}
 	if meant := compile.SuggestDuration(node.Value); meant != "" {
+		// What is beside it may fit another unit.
+		s.unmended = append(s.unmended, path)
 		s.mended(line, path, "is the number %s without a unit, but must be a duration: write %s if that is meant, or another with h, m, s or ms", node.Value, meant)
 		return meant, true
 	}
@@ -107,7 +108,7 @@ func (s *shape) integer(node *yaml.Node, want reflect.Type, path string) (any, b
 		if err != nil {
 			return s.leftOut(line, path, "is a text, but must be a whole number: write one in digits, such as 10")
 		}
-		s.mended(line, path, "is a text, but must be a whole number: write %d, without quotes", number)
+		s.mistyped(line, path, "is a text, but must be a whole number: write %d, without quotes", number)
 		return number, true
 	}
 	var number float64

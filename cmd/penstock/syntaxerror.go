@@ -46,7 +46,7 @@ func (p yamlPart) syntaxError(err error) error {
 	case strings.HasPrefix(message, "did not find expected ',' or") && begin < line && bytes.ContainsAny(lines[begin-1], "[{"):
 		mend += fmt.Sprintf("; the bracket is opened in line %d", p.before+begin)
 	}
-	return &lineError{p.before + line, "", fmt.Errorf("not YAML: %s: %s", message, mend)}
+	return &lineError{line: p.before + line, err: fmt.Errorf("not YAML: %s: %s", message, mend)}
 }
 
 // lineOfError is where an error is, of which the library tells a line.
