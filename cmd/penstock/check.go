@@ -16,11 +16,11 @@ func newCheckCommand() *cobra.Command {
 		Short: "Say whether policy files are valid",
 		Long: "Say whether policy files are valid, before anybody applies them and without a cluster.\n" +
 			"Every problem is told as file:line: field: what is wrong and how to mend it.\n\n" +
-			"A FILE has policies (RateLimitPolicy) and stores (RateLimitStore), parted by ---. Of a FOLDER all\n" +
-			"*.yaml, *.yml and *.json are read, also in folders within, but not in those whose\n" +
-			"name begins with a dot. - is the standard input. In the last two, objects of other\n" +
-			"kinds are skipped and counted. Policies are checked together with those of the same\n" +
-			"namespace; whether their targets exist only a cluster can tell.\n\n" +
+			"A FILE has policies (RateLimitPolicy) and stores (RateLimitStore), parted by --- or in a List.\n" +
+			"Of a FOLDER all *.yaml, *.yml and *.json are read, also in folders within, but not in those\n" +
+			"whose name begins with a dot. - is the standard input. In the last two, objects of other kinds\n" +
+			"are skipped and counted. Policies are checked together with those of the same namespace;\n" +
+			"whether their targets exist only a cluster can tell.\n\n" +
 			"Exit codes: 0 all are valid, perhaps with warnings; 1 a file could not be read;\n" +
 			"2 wrong arguments; 3 a policy or store is invalid.",
 		Example: "  penstock check policy.yaml\n" +

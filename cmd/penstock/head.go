@@ -55,6 +55,19 @@ func textOf(object *yaml.Node, name string) string {
 	return found
 }
 
+// objectsOf are those of a list, as kubectl get writes it, else the only one.
+func objectsOf(node *yaml.Node) []*yaml.Node {
+	if node.Kind != yaml.MappingNode || !strings.HasSuffix(textOf(node, kindField), "List") {
+		return []*yaml.Node{node}
+	}
+	for i := 0; i+1 < len(node.Content); i += 2 {
+		if items := node.Content[i+1]; node.Content[i].Value == "items" && items.Kind == yaml.SequenceNode {
+			return items.Content
+		}
+	}
+	return []*yaml.Node{node}
+}
+
 // meantKind is the kind that is written or likely meant; empty if none of Penstock is.
 func (h head) meantKind() string {
 	if slices.Contains(ourKinds, h.kind) {

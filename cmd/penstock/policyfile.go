@@ -53,7 +53,9 @@ func parse(file string, text []byte) ([]*document, []error) {
 		}
 		nodes, err := part.nodes()
 		for _, node := range nodes {
-			documents = append(documents, readDocument(file, part.before, node))
+			for _, object := range objectsOf(node) {
+				documents = append(documents, readDocument(file, part.before, object))
+			}
 		}
 		if err != nil {
 			problems = append(problems, fileError(file, err))

@@ -161,6 +161,8 @@ func TestPoliciesOfOneNamespace(t *testing.T) {
 func FuzzPolicyFile(f *testing.F) {
 	f.Add([]byte(policyHead + "spec: {selector: {}, rules: [{name: a, limits: [{name: b, requests: 1, window: 1s}]}]}\n"))
 	f.Add([]byte(policyHead + "spec: &s\n  selector: *s\n---\n<<: {a: 1e400}\n"))
+	f.Add([]byte("apiVersion: ratelimit.penstock.dev/v1alpha1\nkind: RateLimitStore\nspec: {addresses: redis, database: x}\n---\nspec: [\n--- \n\tkind: {a\n"))
+	f.Add([]byte("apiVersion: v1\nkind: List\nitems: [{kind: ClusterRateLimitPolicy, spec: {rules: {name: 1}}}]\n"))
 	file := filepath.Join(f.TempDir(), "policy.yaml")
 	f.Fuzz(func(t *testing.T, text []byte) {
 		if err := os.WriteFile(file, text, 0o600); err != nil {
@@ -169,6 +171,11 @@ func FuzzPolicyFile(f *testing.F) {
 		loaded, err := loadPolicies(t.Context(), []string{file}, "")
 		if (loaded == nil) == (err == nil) {
 			t.Errorf("neither policies nor an error, or both: %+v, %v", loaded, err)
+		}
+		c := &checking{}
+		c.read(t.Context(), file)
+		if err := c.check(); err != nil && !errors.Is(err, errInvalidPolicy) {
+			t.Errorf("the file is not invalid, but %v", err)
 		}
 	})
 }
