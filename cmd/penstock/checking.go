@@ -36,7 +36,9 @@ func (c *checking) read(ctx context.Context, argument string) {
 		c.readMixed(ctx, standardInput, []string{standardInput})
 		return
 	}
-	argument = filepath.Clean(argument)
+	if argument != "" {
+		argument = filepath.Clean(argument)
+	}
 	if info, err := os.Stat(argument); err == nil && info.IsDir() {
 		c.files = append(c.files, argument)
 		files, err := filesIn(argument)

@@ -15,7 +15,10 @@ import (
 func TestFaultsAreMendedOrLeftOut(t *testing.T) {
 	t.Parallel()
 	type inner struct {
-		Name string `json:"name"`
+		Name   string `json:"name"`
+		Deeper []struct {
+			A string `json:"a"`
+		} `json:"deeper,omitempty"`
 	}
 	type object struct {
 		Text     string            `json:"text,omitempty"`
@@ -51,15 +54,17 @@ func TestFaultsAreMendedOrLeftOut(t *testing.T) {
 		"text for a flag":          {"flag: yes", object{Flag: &yes}, "1: flag: is a text, but must be true or false: write true, without quotes"},
 		"word for a flag":          {"flag: maybe", object{}, "1: flag: is a text, but must be true or false"},
 		"one for a list":           {"texts: a", object{Texts: []string{"a"}}, "1: texts: is a text, but must be a list: write [a]"},
-		"object for a list":        {"several: {name: a}", object{Several: []inner{{"a"}}}, "1: several: is an object, but must be a list: write a hyphen before its first field"},
+		"object for a list":        {"several: {name: a}", object{Several: []inner{{Name: "a"}}}, "1: several: is an object, but must be a list: write a hyphen before its first field"},
 		"number for a list":        {"texts: 7", object{Texts: []string{"7"}}, `1: texts: is a number, but must be a list of texts: write ["7"]`},
 		"object for texts":         {"texts: {name: a}", object{}, "1: texts: is an object, but must be a list"},
-		"list for an object":       {"only:\n- name: a", object{Only: &inner{"a"}}, "1: only: is a list, but must be an object: remove the hyphen or the brackets"},
+		"list for an object":       {"only:\n- name: a", object{Only: &inner{Name: "a"}}, "1: only: is a list, but must be an object: remove the hyphen or the brackets"},
 		"lists for an object":      {"only: [{name: a}, {name: b}]", object{}, "1: only: is a list, but must be an object"},
-		"entries keep their place": {"several: [a, {name: b}]", object{Several: []inner{{}, {"b"}}}, "1: several[0]: is a text, but must be an object"},
+		"entries keep their place": {"several: [a, {name: b}]", object{Several: []inner{{}, {Name: "b"}}}, "1: several[0]: is a text, but must be an object"},
 		"value of a map":           {"byName: {a: 1}", object{ByName: map[string]string{"a": "1"}}, `1: byName.a: is a number, but must be a text: write "1" in quotes`},
 		"near field":               {"txet: a", object{Text: "a"}, "1: txet: there is no such field: did you mean text?"},
 		"near field that is there": {"text: a\ntxet: b", object{Text: "a"}, "2: txet: there is no such field: correct its name or place, or remove it; here there may be text, whole, flag, texts, only, several, byName, whole64s"},
+		"field of one other":       {"only: {a: 1}", object{Only: &inner{}}, "1: only.a: there is no such field: it belongs in deeper"},
+		"field of several":         {"name: a", object{}, "1: name: there is no such field: correct its name or place, or remove it; here there may be text, whole, flag, texts, only, several, byName, whole64s"},
 		"twice":                    {"text: a\ntext: b", object{Text: "a"}, "2: text: is there twice: remove one"},
 	}
 	for name, tc := range tests {

@@ -94,7 +94,7 @@ func (s *shape) fields(node *yaml.Node, want reflect.Type, path string) map[stri
 		at, line := within(path, field.name), s.lineOfNode(field.key)
 		meant := nearest(field.name, free)
 		if meant == "" {
-			s.leftOut(line, at, "there is no such field: correct its name or place, or remove it%s", otherFields(names))
+			s.leftOut(line, at, "there is no such field: %s", placeOf(field.name, names, known))
 			for _, name := range free {
 				// It may be the one that is meant.
 				s.unmended = append(s.unmended, within(path, name))
@@ -111,11 +111,26 @@ func (s *shape) fields(node *yaml.Node, want reflect.Type, path string) map[stri
 // fewFields is how many fields are told one by one.
 const fewFields = 14
 
-func otherFields(names []string) string {
-	if len(names) > fewFields {
-		return ""
+// placeOf says where a field belongs that an object does not have: within one that it
+// has, if only one of them knows it.
+func placeOf(name string, names []string, known map[string]reflect.Type) string {
+	var having []string
+	for _, outer := range names {
+		inner := known[outer]
+		for inner.Kind() == reflect.Pointer || inner.Kind() == reflect.Slice {
+			inner = inner.Elem()
+		}
+		if inner.Kind() == reflect.Struct && slices.Contains(fieldsOf(inner, make(map[string]reflect.Type), nil), name) {
+			having = append(having, outer)
+		}
 	}
-	return "; here there may be " + strings.Join(names, ", ")
+	if len(having) == 1 {
+		return "it belongs in " + having[0]
+	}
+	if len(names) > fewFields {
+		return "correct its name or place, or remove it"
+	}
+	return "correct its name or place, or remove it; here there may be " + strings.Join(names, ", ")
 }
 
 // fieldsOf adds the fields of a type by their names, which it appends in order.
