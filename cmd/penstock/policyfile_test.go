@@ -99,7 +99,7 @@ func TestEndlessFileIsRefused(t *testing.T) {
 func TestAValueIsToldOnce(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{
-		`{requests: "0", window: 1s, name: b}`:                  "policy.yaml:4: spec.rules[0].limits[0].requests: is 0: write a number from 1 to 2147483648",
+		`{requests: "0", window: 1s, name: b}`:                  "policy.yaml:4: spec.rules[0].limits[0].requests: is 0 or missing: write a number from 1 to 2147483648",
 		`{requests: 1, window: 60, name: b, burst: 9999999999}`: "policy.yaml:4: spec.rules[0].limits[0].window: is the number 60 without a unit, but must be a duration: write 60s if that is meant, or another with h, m, s or ms",
 		`{requests: 1, window: 1s, name: b, algorithm: 1}`:      `policy.yaml:4: spec.rules[0].limits[0].algorithm: "1" is not known: write one of TokenBucket, LeakyBucket, SlidingWindowLog, SlidingWindowCounter, FixedWindow, Concurrency`,
 	} {

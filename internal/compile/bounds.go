@@ -54,6 +54,10 @@ type names struct {
 func newNames(found *findings) names { return names{found: found, seen: make(map[string]bool)} }
 
 func (n names) check(at *field.Path, name string) {
+	if name == "" {
+		n.found.invalid(at, "is missing: write a name of lower case letters, digits and hyphens")
+		return
+	}
 	if errs := validation.IsDNS1123Label(name); len(errs) > 0 {
 		n.found.invalid(at, "%q is not a name: write at most 63 lower case letters, digits and hyphens, with a letter or digit first and last", name)
 		return

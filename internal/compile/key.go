@@ -92,7 +92,9 @@ func compileSource(source *v1alpha1.KeySource, rule *v1alpha1.Rule, at *field.Pa
 
 // namedSource wants a name as the schema has it. Its case matters.
 func namedSource(kind ruleset.KeySourceKind, named *v1alpha1.NamedKey, at *field.Path, found *findings) ruleset.KeySource {
-	if named.Name == "" || len(named.Name) > maxKeyName || strings.ContainsFunc(named.Name, unicode.IsSpace) {
+	if named.Name == "" {
+		found.invalid(at, "is missing: write 1 to %d characters without white space", maxKeyName)
+	} else if len(named.Name) > maxKeyName || strings.ContainsFunc(named.Name, unicode.IsSpace) {
 		found.invalid(at, "%q is not a name: write 1 to %d characters without white space", named.Name, maxKeyName)
 	}
 	return ruleset.KeySource{Kind: kind, Name: named.Name}

@@ -73,6 +73,10 @@ func compileLimit(limit *v1alpha1.Limit, at *field.Path, found *findings) rulese
 		form.Algorithm = ruleset.FixedWindow
 		form.Calendar = compileCalendar(limit, at, found)
 	}
+	if limit.Requests == 0 {
+		found.invalid(at.Child("requests"), "is 0 or missing: write a number from 1 to %d", int64(maxRequests))
+		return form
+	}
 	if limit.Requests < 1 || limit.Requests > maxRequests {
 		found.invalid(at.Child("requests"), "is %d: write a number from 1 to %d", limit.Requests, int64(maxRequests))
 		return form
