@@ -46,6 +46,7 @@ func parse(file string, text []byte) ([]*document, []error) {
 	}
 	var documents []*document
 	var problems []error
+	values := 0
 	for i, part := range partsOf(text) {
 		if i == maxParts {
 			problems = append(problems, fileError(file, &lineError{line: part.before + 1, err: fmt.Errorf("the file has more than %d documents: write several files", maxParts)}))
@@ -54,7 +55,13 @@ func parse(file string, text []byte) ([]*document, []error) {
 		nodes, err := part.nodes()
 		for _, node := range nodes {
 			for _, object := range objectsOf(node) {
-				documents = append(documents, readDocument(file, part.before, object))
+				if values > maxFileNodes {
+					tooMany := fmt.Errorf("the file has more than %d values: write several files, and fewer aliases", maxFileNodes)
+					return documents, append(problems, fileError(file, &lineError{line: part.before + object.Line, err: tooMany}))
+				}
+				read := readDocument(file, part.before, object)
+				values += read.shape.nodes
+				documents = append(documents, read)
 			}
 		}
 		if err != nil {

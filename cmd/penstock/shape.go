@@ -15,8 +15,9 @@ import (
 // What aliases can make of a small file is bounded: they may even contain
 // themselves.
 const (
-	maxNodes = 100_000
-	maxDepth = 64
+	maxNodes     = 100_000
+	maxDepth     = 64
+	maxFileNodes = 10 * maxNodes
 )
 
 // shape compares what is written with what an object may hold. It makes the object as
