@@ -64,9 +64,15 @@ func TestRequestsAtOnce(t *testing.T) {
 // eventually asks until it is answered with a status.
 func (r *running) eventually(status int, when string) {
 	r.t.Helper()
+	r.eventuallyTo(ask{}, status, when)
+}
+
+// eventuallyTo asks something until it is answered with a status.
+func (r *running) eventuallyTo(asked ask, status int, when string) {
+	r.t.Helper()
 	got := 0
 	for waited := time.Now(); time.Since(waited) < 10*time.Second; {
-		if got = r.send(ask{}).StatusCode; got == status {
+		if got = r.send(asked).StatusCode; got == status {
 			return
 		}
 	}
